@@ -8,7 +8,7 @@ from typing import Any
 
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_tree import FileTree
-from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate
+from pqassay_spec.mutation.mutations import FORMS, Inapplicable, Mutation, mutate
 from pqassay_spec.parquet.thrift import BoundaryOrder, Statistics
 
 STATISTICS = "meta_data.statistics"
@@ -94,19 +94,21 @@ def changed(data: bytes, without: Sequence[str], lie: Lie | None) -> bytes:
     Raises:
         Inapplicable: The file has no field that could tell the lie.
     """
-    if not without and lie is None:
-        return data
-    for mutation in (*_removals(take_apart(data), without), *([lie_in(data, lie)] if lie else ())):
-        data = mutate(data, mutation)
-    return data
+    if without:
+        tree, parquet = take_apart(data), FORMS["parquet"]
+        paths = list(_removed(tree, without))
+        for path in paths:
+            parquet.operators["remove"](tree, path, None)
+        data = parquet.put_together(tree, paths)
+    return mutate(data, lie_in(data, lie)) if lie else data
 
 
-def _removals(tree: FileTree, without: Sequence[str]) -> Iterator[Mutation]:
+def _removed(tree: FileTree, without: Sequence[str]) -> Iterator[str]:
     for group, parts in enumerate(tree.row_groups):
         for place in range(len(parts.columns)):
             for path in dict.fromkeys(path for name in without for path in OPTIONAL[name]):
                 if _value(tree, group, place, path) is not None:
-                    yield Mutation("remove", _full(group, place, path))
+                    yield _full(group, place, path)
 
 
 def lie_in(data: bytes, lie: Lie) -> Mutation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -18,8 +18,11 @@ from pqassay_suite.exploring.drawing import Choices, questions
 from pqassay_suite.exploring.drawn_file import Question, QuestionError
 from pqassay_suite.exploring.ingredients import ingredients, names_of, smaller
 
-MOST_SHRINKS = 400
+MOST_SHRINKS = 100
 """Files that are asked about while an example is shrunk; leaving out goes on from what there is then."""
+
+MOST_DRAWN = 1_000_000
+"""Examples of a round; the limits of the search end it long before."""
 
 MOST_ROUNDS = 3
 """How often everything that may be left out is tried again after something was."""
@@ -30,7 +33,7 @@ class Limits:
     """When the search ends: seconds by the clock, and drawn files; and the random seed that it begins with."""
 
     seconds: float
-    examples: int = 1_000_000
+    examples: int = MOST_DRAWN
     seed: int = 0
 
 
@@ -82,6 +85,12 @@ def _size(question: Question) -> tuple[int, int, int]:
     return len(question.file.columns), question.file.count, len(question.to_json())
 
 
+def _frame(question: Question) -> str:
+    """All of a file but its values. Most that hypothesis draws differs from what it has just drawn in a value or two, and is not asked about."""
+    columns = tuple(replace(column, values=()) for column in question.file.columns)
+    return repr(replace(question.file, columns=columns))
+
+
 @dataclass
 class Search:
     """A search for wrong answers.
@@ -105,6 +114,7 @@ class Search:
     explained: int = 0
     was_interrupted: bool = False
     _target: _Target | None = None
+    _frames: set[str] = field(default_factory=set[str])
     _end: float = 0.0
 
     def run(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Finding]:
@@ -112,6 +122,7 @@ class Search:
         self._clock, self._end = clock, clock() + self.limits.seconds
         while not self._is_over():
             self._target = None
+            self._frames.clear()
             exhausted = False
             try:
                 exhausted = self._round()
@@ -140,7 +151,7 @@ class Search:
                 self._is_target,
                 settings=settings(
                     database=database,
-                    max_examples=max(self.limits.examples - self.drawn, 1),
+                    max_examples=MOST_DRAWN,
                     deadline=None,
                     suppress_health_check=list(HealthCheck),
                     phases=(Phase.reuse, Phase.generate, Phase.shrink),
@@ -159,6 +170,10 @@ class Search:
         if target is None:
             if self._is_over():
                 raise _OverError
+            frame = _frame(asked[0])
+            if frame in self._frames:
+                return False
+            self._frames.add(frame)
             self.drawn += 1
         else:
             target.tries += 1

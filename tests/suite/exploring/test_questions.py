@@ -102,7 +102,10 @@ def test_a_lie_breaks_a_rule_and_changes_no_row(name: str, tmp_path) -> None:
     (tmp_path / "data.parquet").write_bytes(data)
 
     assert read(FULL.written(), ["c"]) == read(data, ["c"])
-    assert pqassay.check(tmp_path / "data.parquet", tier="values").files[0].outcome in ("untrue", "nonconformant")
+    assert pqassay.check(tmp_path / "data.parquet", tier="values").files[0].outcome in (
+        "untrue",
+        "nonconformant",
+    )
 
 
 def test_each_ingredient_can_be_left_out() -> None:
