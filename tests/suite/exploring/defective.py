@@ -10,8 +10,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fakes"))
 
-from honest import Honest, run  # noqa: E402 - the path was just extended
-from pqassay_driver import Query, matching  # noqa: E402 - the path was just extended
+from honest import Honest, run
+from pqassay_driver import Query, matching
 
 ORDER = ("<", "<=", ">", ">=")
 
@@ -32,7 +32,7 @@ def nan_beside_bounds(file: Any, query: Query, groups: list[Rows]) -> list[Rows]
     ]
 
 
-def dictionary_and_nulls(file: Any, query: Query, groups: list[Rows]) -> list[Rows]:
+def dictionary_and_nulls(file: Any, _: Query, groups: list[Rows]) -> list[Rows]:
     """A null of a column with a dictionary is taken for the first value."""
     for number, rows in enumerate(groups):
         for place in range(len(rows[0]) if rows else 0):
@@ -44,7 +44,7 @@ def dictionary_and_nulls(file: Any, query: Query, groups: list[Rows]) -> list[Ro
     return groups
 
 
-def second_row_group(file: Any, query: Query, groups: list[Rows]) -> list[Rows]:
+def second_row_group(_: Any, query: Query, groups: list[Rows]) -> list[Rows]:
     """The second row group is forgotten for ``<``."""
     return [groups[0], *groups[2:]] if query.predicate[0] == "<" else groups
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -54,7 +55,7 @@ def test_the_recipe_makes_the_same_rows(kind: str) -> None:
         (column,), page_rows=2, row_group_rows=4, statistics=True, page_index=True, dictionary=True
     )
     question = Question(file, ("is not null", "c"), ("c",))
-    made = eval(recipe(question, "pqf/explored", "Explored"), NAMES)  # noqa: S307 - text of ours
+    made = eval(recipe(question, "pqf/explored", "Explored"), NAMES)
 
     wanted = replace(question, predicate=None).truth(Semantics())
     assert "" == rows_difference(wanted, read(made.file.build(), ["c"]))
@@ -69,7 +70,7 @@ def test_the_recipe_of_a_lie_is_a_mutation_of_a_valid_case() -> None:
     assert "good" == valid.partition("(")[0]
     assert (
         Mutation("set", "footer.row_groups[0].columns[0].meta_data.statistics.max_value", b"\1\0\0\0")
-        == eval(f"bad({lying}", NAMES).mutation  # noqa: S307 - text of ours
+        == eval(f"bad({lying}", NAMES).mutation
     )
 
 
@@ -84,7 +85,7 @@ FULL = DrawnFile(
 
 
 @pytest.mark.parametrize("name", OPTIONAL)
-def test_without_an_optional_field_a_file_is_smaller_and_valid(name: str, tmp_path) -> None:
+def test_without_an_optional_field_a_file_is_smaller_and_valid(name: str, tmp_path: Path) -> None:
     data = replace(FULL, without=(name,)).written()
     (tmp_path / "data.parquet").write_bytes(data)
 
@@ -97,7 +98,7 @@ def test_without_an_optional_field_a_file_is_smaller_and_valid(name: str, tmp_pa
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_a_lie_breaks_a_rule_and_changes_no_row(name: str, tmp_path) -> None:
+def test_a_lie_breaks_a_rule_and_changes_no_row(name: str, tmp_path: Path) -> None:
     data = replace(FULL, lie=Lie(name)).written()
     (tmp_path / "data.parquet").write_bytes(data)
 

@@ -12,8 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from defective import DEFECTS, Defective  # noqa: E402 - the path was just extended
-from pqassay_driver import answers  # noqa: E402 - defective extended the path
+from defective import DEFECTS, Defective
+from pqassay_driver import answers
 
 from pqassay_suite.drivers.protocol import (
     Answer,
@@ -71,7 +71,7 @@ def asker(request: pytest.FixtureRequest) -> Iterator[Asker]:
 def search(
     asker: Asker, examples: int, kind: str = "int32", *, lies: bool = False, database: Path | None = None
 ) -> Search:
-    choices = Choices(["int32", "double", "string", "boolean", "list<int32>"], ["none", "snappy"], lies=lies)
+    choices = Choices([kind], ["none", "snappy"], lies=lies)
     return Search(asker, choices, Limits(3600, examples, seed=3), database)
 
 
