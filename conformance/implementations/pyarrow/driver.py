@@ -48,6 +48,7 @@ class PyArrow(Driver):
             "type.time",
             "type.timestamp",
             "type.timestamp-nanos",
+            "type.timestamp-wide",
         ),
         *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.json", "type.bson"),
         *("type.geometry", "type.unknown"),
