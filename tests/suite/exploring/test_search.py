@@ -91,7 +91,7 @@ PLANTED = [
     ),
     ("second-row-group", {"several row groups", "a comparison by order"}, "without it too"),
     ("bloom-filter", {"bloom filters", "an equality"}, "by the index"),
-    ("dictionary-and-nulls", {"a dictionary", "null", "a test for null"}, "without it too"),
+    ("dictionary-and-nulls", {"a dictionary", "a column beside", "an equality"}, "without it too"),
 ]
 
 
