@@ -22,6 +22,7 @@ GUIDES: Mapping[str, str] = {
     "estimate": "scale#what-will-my-files-cost",
     "repair": "repair",
     "suite run": "run",
+    "suite explore": "run#files-that-are-drawn",
     "suite drivers": "run",
     "suite new-driver": "first-driver",
     "suite pack": "export",

@@ -1,0 +1,146 @@
+"""Changes to a written file: optional fields that are left out, and lies that are well-formed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.file_tree import FileTree
+from pqassay_spec.mutation.mutations import FORMS, Inapplicable, Mutation, mutate
+from pqassay_spec.parquet.thrift import BoundaryOrder, Statistics
+
+STATISTICS = "meta_data.statistics"
+
+OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "null_count": (f"{STATISTICS}.null_count",),
+    "bounds": tuple(f"{STATISTICS}.{name}" for name in ("min_value", "max_value", "min", "max", "is_min_value_exact", "is_max_value_exact")),
+    "lower bounds": tuple(f"{STATISTICS}.{name}" for name in ("min_value", "min", "is_min_value_exact")),
+    "exactness": (f"{STATISTICS}.is_min_value_exact", f"{STATISTICS}.is_max_value_exact"),
+    "deprecated bounds": (f"{STATISTICS}.min", f"{STATISTICS}.max"),
+    "size_statistics": ("meta_data.size_statistics",),
+    "encoding_stats": ("meta_data.encoding_stats",),
+    "bloom_filter_length": ("meta_data.bloom_filter_length",),
+    "null_counts": ("column_index.null_counts",),
+    "histograms": ("column_index.definition_level_histograms", "column_index.repetition_level_histograms"),
+}  # fmt: skip
+"""Fields of each chunk that the format lets a writer leave out, by the name of what is left out."""
+
+
+@dataclass(frozen=True)
+class Lie:
+    """Something false about a chunk that is well-formed.
+
+    Attributes:
+        name: Which, see `LIES`.
+        row_group, column, page: About which chunk and page; counted around, so that each number names one.
+    """
+
+    name: str
+    row_group: int = 0
+    column: int = 0
+    page: int = 0
+
+
+Told = Callable[[Any, Any, int], tuple[str, Any] | None]
+"""Of the footer's statistics, the chunk's parts and a page: the path within the chunk, and the value to tell; ``None`` if it has no such field."""
+
+
+def _bound(name: str, other: str) -> Told:
+    def told(statistics: Statistics | None, _: Any, __: int) -> tuple[str, Any] | None:
+        value = getattr(statistics, other, None)
+        return None if value in (None, getattr(statistics, name)) else (f"{STATISTICS}.{name}", value)
+
+    return told
+
+
+def _page_bound(name: str, other: str) -> Told:
+    def told(_: Any, chunk: Any, page: int) -> tuple[str, Any] | None:
+        values = getattr(chunk.column_index, other, None)
+        return (
+            None
+            if not values
+            else (f"column_index.{name}[{page % len(values)}]", values[(page + 1) % len(values)])
+        )
+
+    return told
+
+
+def _page(name: str, value: Any) -> Told:
+    def told(_: Any, chunk: Any, page: int) -> tuple[str, Any] | None:
+        values = getattr(chunk.column_index, name, None)
+        return None if not values else (f"column_index.{name}[{page % len(values)}]", value)
+
+    return told
+
+
+LIES: Mapping[str, Told] = {
+    "a lower bound that is too great": _bound("min_value", "max_value"),
+    "an upper bound that is too small": _bound("max_value", "min_value"),
+    "no nulls where there are some": lambda statistics, _, __: (f"{STATISTICS}.null_count", 0) if statistics and statistics.null_count else None,
+    "the lower bound of another page": _page_bound("min_values", "min_values"),
+    "the upper bound of another page": _page_bound("max_values", "max_values"),
+    "a page that is called null": _page("null_pages", True),
+    "pages that are called ascending": lambda _, chunk, __: ("column_index.boundary_order", BoundaryOrder.ASCENDING) if chunk.column_index else None,
+    "a bloom filter of zeros": lambda _, chunk, __: ("bloom_filter.bitset", bytes(len(chunk.bloom_filter.bitset))) if chunk.bloom_filter else None,
+}  # fmt: skip
+"""What may be false, by name."""
+
+
+def changed(data: bytes, without: Sequence[str], lie: Lie | None) -> bytes:
+    """The file without these optional fields, and with the lie.
+
+    Raises:
+        Inapplicable: The file has no field that could tell the lie.
+    """
+    if without:
+        tree, parquet = take_apart(data), FORMS["parquet"]
+        paths = list(_removed(tree, without))
+        for path in paths:
+            parquet.operators["remove"](tree, path, None)
+        data = parquet.put_together(tree, paths)
+    return mutate(data, lie_in(data, lie)) if lie else data
+
+
+def _removed(tree: FileTree, without: Sequence[str]) -> Iterator[str]:
+    for group, parts in enumerate(tree.row_groups):
+        for place in range(len(parts.columns)):
+            for path in dict.fromkeys(path for name in without for path in OPTIONAL[name]):
+                if _value(tree, group, place, path) is not None:
+                    yield _full(group, place, path)
+
+
+def lie_in(data: bytes, lie: Lie) -> Mutation:
+    """The mutation that tells a lie.
+
+    Raises:
+        Inapplicable: The file has no field that could tell it.
+    """
+    tree = take_apart(data)
+    group = lie.row_group % max(len(tree.row_groups), 1)
+    column = lie.column % len(tree.leaves)
+    if tree.row_groups:
+        metadata = tree.footer.row_groups[group].columns[column].meta_data
+        told = LIES[lie.name](
+            metadata and metadata.statistics, tree.row_groups[group].columns[column], lie.page
+        )
+        if told is not None:
+            return Mutation("set", _full(group, column, told[0]), told[1])
+    raise Inapplicable(f"the file has no place for {lie.name}")
+
+
+def _full(group: int, column: int, path: str) -> str:
+    head = "footer." if path.startswith("meta_data") else ""
+    return f"{head}row_groups[{group}].columns[{column}].{path}"
+
+
+def _value(tree: FileTree, group: int, column: int, path: str) -> Any:
+    """What a chunk has at a path; ``None`` for nothing."""
+    in_footer = path.startswith("meta_data")
+    value: Any = (
+        tree.footer.row_groups[group].columns[column] if in_footer else tree.row_groups[group].columns[column]
+    )
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return value

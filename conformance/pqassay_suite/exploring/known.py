@@ -1,0 +1,63 @@
+"""Findings that an implementation's expectations foretell: recognised by their cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pqassay.report.run.model import Outcome
+from pqassay_suite.cases.case import GoldenCase
+from pqassay_suite.cases.expectations import Expectation
+from pqassay_suite.exploring.asking import fault_of
+from pqassay_suite.exploring.drawn_file import columns_asked
+from pqassay_suite.exploring.kinds import SPECIAL
+from pqassay_suite.exploring.search import Finding
+
+WRONG_ROWS = "wrong rows"
+
+OUTCOMES: Sequence[Outcome] = ("failed", "crashed", "refused by accident", "protocol error")
+"""Outcomes of golden cases that foretell a wrong answer about another file."""
+
+
+def foretold_by(
+    finding: Finding, entries: Sequence[Expectation], cases: Mapping[str, GoldenCase]
+) -> str | None:
+    """The golden case by which the expectations of an implementation foretell a finding; ``None`` if it is new.
+
+    Only valid cases count.  A crash and a refusal are known by their words.  Wrong rows are known where the rows of the case are wrong in the
+    same way, with the index alone or without it too, and it has columns of the same kinds and all special values that the finding takes.
+    """
+    for entry in entries:
+        if entry.cause is None or entry.outcome not in OUTCOMES:
+            continue
+        for name in entry.case:
+            golden = cases.get(name)
+            if golden is not None and golden.case.kind == "valid" and _is_alike(finding, entry, golden):
+                return name
+    return None
+
+
+def _is_alike(finding: Finding, entry: Expectation, golden: GoldenCase) -> bool:
+    cause, difference = entry.cause or "", finding.difference
+    if WRONG_ROWS not in cause:
+        return cause == difference.cause
+    is_same_way = _way(cause) == _way(difference.cause) and fault_of(entry.reason or "") == difference.fault
+    return is_same_way and _has_all(golden, finding)
+
+
+def _way(cause: str) -> tuple[str, str]:
+    """The operation, and how its rows were wrong: by the family alone causes differ."""
+    operation, _, rows = cause.partition(" of ")
+    return operation, rows.partition(": ")[2]
+
+
+def _has_all(golden: GoldenCase, finding: Finding) -> bool:
+    rows = golden.rows
+    if rows is None:
+        return False
+    names = columns_asked(finding.question.predicate)
+    kinds = {column.kind for column in finding.question.file.columns if not names or column.name in names}
+    values = [value for row in rows.values() for value in row]
+    special = {words for words, holds in SPECIAL.items() if any(map(holds, values))}
+    return kinds <= {column.type for column in rows.columns} and special >= {
+        words for words in finding.takes if words in SPECIAL
+    }

@@ -1,0 +1,254 @@
+"""The search: rounds of drawing, shrinking and leaving out, until the time is over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
+
+from pqassay_spec.mutation.mutations import Inapplicable
+from pqassay_suite.exploring.asking import Asker, Difference
+from pqassay_suite.exploring.drawing import Choices, questions
+from pqassay_suite.exploring.drawn_file import Question, QuestionError
+from pqassay_suite.exploring.ingredients import ingredients, names_of, smaller
+
+MOST_SHRINKS = 100
+"""Files that are asked about while an example is shrunk; leaving out goes on from what there is then."""
+
+MOST_DRAWN = 1_000_000
+"""Examples of a round; the limits of the search end it long before."""
+
+MOST_ROUNDS = 3
+"""How often everything that may be left out is tried again after something was."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When the search ends: seconds by the clock, and drawn files; and the random seed that it begins with."""
+
+    seconds: float
+    examples: int = MOST_DRAWN
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A question that is answered wrongly, as small as it could be made.
+
+    Attributes:
+        question: The question.
+        difference: What is wrong with the answer.
+        takes: The ingredients without each of which it is right.
+        is_unstable: Whether a fresh process answers it rightly, or wrongly in another way.
+        examples: Files that had been drawn when it was met.
+    """
+
+    question: Question
+    difference: Difference
+    takes: tuple[str, ...]
+    is_unstable: bool
+    examples: int
+
+    def explains(self, question: Question, difference: Difference) -> bool:
+        """Whether another wrong answer is of the same cause: the same words, with all that this one takes."""
+        return difference.cause == self.difference.cause and (
+            "wrong rows" not in difference.cause or names_of(question) >= set(self.takes)
+        )
+
+
+class _OverError(KeyboardInterrupt):
+    """The time is over, or enough was asked: hypothesis lets go of everything at an interruption."""
+
+
+@dataclass
+class _Target:
+    """The wrong answer of a round, the smallest so far."""
+
+    question: Question
+    difference: Difference
+    examples: int
+    tries: int = 0
+
+    def take(self, question: Question, difference: Difference) -> None:
+        """Keep what is smaller."""
+        if _size(question) < _size(self.question):
+            self.question, self.difference = question, difference
+
+
+def _size(question: Question) -> tuple[int, int, int]:
+    return len(question.file.columns), question.file.count, len(question.to_json())
+
+
+def _frame(question: Question) -> str:
+    """All of a file but its values. Most that hypothesis draws differs from what it has just drawn in a value or two, and is not asked about."""
+    columns = tuple(replace(column, values=()) for column in question.file.columns)
+    return repr(replace(question.file, columns=columns))
+
+
+@dataclass
+class Search:
+    """A search for wrong answers.
+
+    Attributes:
+        asker: The driver.
+        choices: What may be drawn.
+        limits: When it ends.
+        database: Folder of hypothesis's database of examples; what was met before is tried first.
+        findings: What was met, each as small as it could be made.
+        drawn: Files that were drawn.
+        was_interrupted: Whether somebody ended it.
+    """
+
+    asker: Asker
+    choices: Choices
+    limits: Limits
+    database: Path | None = None
+    findings: list[Finding] = field(default_factory=list[Finding])
+    drawn: int = 0
+    explained: int = 0
+    was_interrupted: bool = False
+    _target: _Target | None = None
+    _frames: set[str] = field(default_factory=set[str])
+    _end: float = 0.0
+
+    def run(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Finding]:
+        """Findings, one after the other, until the time is over or somebody interrupts."""
+        self._clock, self._end = clock, clock() + self.limits.seconds
+        while not self._is_over():
+            self._target = None
+            self._frames.clear()
+            exhausted = False
+            try:
+                exhausted = self._round()
+            except _OverError:
+                pass
+            except KeyboardInterrupt:
+                self.was_interrupted = True
+            if self._target is not None:
+                finding = self._finished(self._target)
+                self.findings.append(finding)
+                yield finding
+            if self.was_interrupted or (exhausted and self._target is None):
+                return
+
+    def _is_over(self) -> bool:
+        return self.was_interrupted or self._clock() >= self._end or self.drawn >= self.limits.examples
+
+    def _round(self) -> bool:
+        """Draw and shrink; true if there is nothing more to draw."""
+        number = len(self.findings)
+        database = DirectoryBasedExampleDatabase(self.database) if self.database else None
+        lies = "lies " if self.choices.lies else ""
+        try:
+            find(
+                questions(self.choices),
+                self._is_target,
+                settings=settings(
+                    database=database,
+                    max_examples=MOST_DRAWN,
+                    deadline=None,
+                    suppress_health_check=list(HealthCheck),
+                    phases=(Phase.reuse, Phase.generate, Phase.shrink),
+                ),
+                random=Random(f"{self.limits.seed} {number}"),  # noqa: S311 - the same examples for the same seed
+                database_key=f"{self.asker.hello.name} {lies}{number}".encode(),
+            )
+        except (NoSuchExample, Unsatisfiable):
+            return True
+        except Flaky:  # a driver that answers differently: what was met is asked again below
+            return False
+        return False
+
+    def _is_target(self, asked: Sequence[Question]) -> bool:
+        target = self._target
+        if target is None:
+            if self._is_over():
+                raise _OverError
+            frame = _frame(asked[0])
+            if frame in self._frames:
+                return False
+            self._frames.add(frame)
+            self.drawn += 1
+        else:
+            target.tries += 1
+            if target.tries > MOST_SHRINKS or self._clock() >= self._end:
+                raise _OverError
+        for question, difference in zip(asked, self._differences(asked), strict=True):
+            if difference is None:
+                continue
+            if target is not None:
+                if _is_like(difference, target.difference) and not self._is_explained(question, difference):
+                    target.take(question, difference)
+                    return True
+            elif self._is_explained(question, difference):
+                self.explained += 1
+            else:
+                self._target = _Target(question, difference, self.drawn)
+                return True
+        return False
+
+    def _is_explained(self, question: Question, difference: Difference) -> bool:
+        return any(finding.explains(question, difference) for finding in self.findings)
+
+    def _differences(self, asked: Sequence[Question]) -> Sequence[Difference | None]:
+        try:
+            return self.asker.differences(asked)
+        except (QuestionError, Inapplicable):
+            return [None] * len(asked)
+
+    def _finished(self, target: _Target) -> Finding:
+        """The target, asked by itself in a fresh process, without all that can be left out."""
+        self.asker.driver.start_afresh()
+        (again,) = self._differences([target.question])
+        if again is None or not _is_like(again, target.difference):
+            takes = tuple(each.name for each in ingredients(target.question))
+            return Finding(
+                target.question, target.difference, takes, is_unstable=True, examples=target.examples
+            )
+        question, difference = target.question, again
+        try:
+            question, difference = self._left_out(question, difference)
+        except KeyboardInterrupt:
+            self.was_interrupted = True
+        takes = tuple(dict.fromkeys(each.name for each in ingredients(question)))
+        return Finding(question, difference, takes, is_unstable=False, examples=target.examples)
+
+    def _left_out(self, question: Question, difference: Difference) -> tuple[Question, Difference]:
+        """Leave out what can be left out, until nothing more can."""
+        for _ in range(MOST_ROUNDS):
+            before = question
+            for others in (lambda each: (one.left_out() for one in ingredients(each)), smaller):
+                question, difference = self._reduced(question, difference, others)
+            if question == before:
+                break
+        return question, difference
+
+    def _reduced(
+        self,
+        question: Question,
+        difference: Difference,
+        others: Callable[[Question], Iterator[Question | None]],
+    ) -> tuple[Question, Difference]:
+        tried: set[str] = {question.to_json()}
+        is_done = False
+        while not is_done:
+            is_done = True
+            for other in others(question):
+                if other is None or (text := other.to_json()) in tried:
+                    continue
+                tried.add(text)
+                (still,) = self._differences([other])
+                if still is not None and _is_like(still, difference) and not self._is_explained(other, still):
+                    question, difference, is_done = other, still, False
+                    break
+        return question, difference
+
+
+def _is_like(one: Difference, other: Difference) -> bool:
+    return (one.cause, one.fault) == (other.cause, other.fault)
