@@ -56,7 +56,7 @@ from pqassay_suite.cases.expectations import Expectations, parse, written
 from pqassay_suite.cases.writer_cases import ROOM, writer_cases
 from pqassay_suite.drivers.driver import Settings
 from pqassay_suite.drivers.excerpt import TELLING
-from pqassay_suite.drivers.implementations import EXPECTATIONS, Implementation, implementation
+from pqassay_suite.drivers.implementations import EXPECTATIONS, JAVA, Implementation, implementation
 from pqassay_suite.drivers.process import Limits
 from pqassay_suite.judging.causes import without_folders
 from pqassay_suite.running.runner import run
@@ -76,10 +76,13 @@ def tools(one: Implementation) -> dict[str, str]:
     """The versions of the tools that an implementation was built and run with."""
     found: dict[str, str] = {}
     for need in one.needs:
-        if need in VERSIONS:
-            done = subprocess.run(VERSIONS[need], capture_output=True, text=True, check=False, timeout=60)
+        name = need.partition(":")[0]
+        if name in VERSIONS:
+            program, *rest = VERSIONS[name]
+            command = [one.filled("{java}/bin/java") if need.startswith(JAVA) else program, *rest]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
             version = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
-            found[need] = version[0] if version else "unknown"
+            found[name] = version[0] if version else "unknown"
     if any(need.startswith("python:") for need in one.needs):
         found["python"] = platform.python_version()
     return found

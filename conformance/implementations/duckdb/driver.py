@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
 from pqassay_driver import (
-    ALL_FAMILIES,
+    USUAL_READER,
+    USUAL_TYPES,
     Driver,
     Expressions,
     Predicate,
@@ -26,6 +27,7 @@ from pqassay_driver import (
     lacks,
     main,
     native,
+    only,
     options_for,
     replacing,
     tag_of,
@@ -52,19 +54,9 @@ class DuckDB(Driver):
     nan = "greatest"
     ignores = frozenset({"PIX", "IDX1", "DIR"})
     capabilities: ClassVar = (
-        *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
-        *("pqf.encode", "sta.encode", "blm.encode", "nested", "nested.map"),
-        *(
-            "type.unsigned",
-            "type.decimal",
-            "type.date",
-            "type.time",
-            "type.timestamp",
-            "type.timestamp-nanos",
-        ),
-        *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.json"),
-        *("type.interval", "type.geometry", "type.variant", "type.unknown"),
-        *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli"),
+        *(*USUAL_READER, *USUAL_TYPES),
+        *("pqf.encode", "sta.encode", "blm.encode"),
+        *("type.json", "type.interval", "type.geometry", "type.variant", "type.unknown"),
     )
 
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:
@@ -138,9 +130,9 @@ class DuckDB(Driver):
             "row_group_rows": lambda count: {"ROW_GROUP_SIZE": count},
             "dictionary": lambda used: {} if used else {"DICTIONARY_SIZE_LIMIT": 0},
             "bloom_filter": lambda names: {"WRITE_BLOOM_FILTER": str(bool(names)).lower()},
-            "page_index": lambda used: lacks("page_index") if used else {},
-            "statistics": lambda used: {} if used else lacks("statistics"),
-            "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
+            "page_index": only("page_index", False),
+            "statistics": only("statistics", True),
+            "data_page_version": only("data_page_version", 1),
             "codec": lambda codec: {"COMPRESSION": codec},
         }
         chosen = {"FORMAT": "parquet"} | options_for(request, options)

@@ -76,7 +76,7 @@ def drivers(
 
 def _state(missing: list[str], *, is_built: bool) -> str:
     if missing:
-        return f"needs {', '.join(need.removeprefix('python:') for need in missing)}"
+        return f"needs {', '.join(need.removeprefix('python:').replace(':', ' ') for need in missing)}"
     return "ready" if is_built else "not built"
 
 

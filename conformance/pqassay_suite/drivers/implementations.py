@@ -4,9 +4,9 @@
 
     title = "arrow-go"
     language = "Go"
-    needs = ["go"]                                # programs, or "python:duckdb" for a Python distribution
+    needs = ["go"]                                # programs; "python:duckdb": a Python distribution; "java:21": a JDK of a release
     build = ["go build -o {build}/driver ."]      # lines for a shell, run in the folder
-    command = ["{build}/driver"]                  # {folder}, {build} and {python} are replaced
+    command = ["{build}/driver"]                  # {folder}, {build}, {python} and, with "java:21", {java} are replaced
     decoder = "parquet-java"                      # whose code decodes its files; its own, if that is left out
 """
 
@@ -26,11 +26,13 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from pqassay_suite.drivers.driver import MOST_FRESH
+from pqassay_suite.drivers.jdk import java_home
 from pqassay_suite.drivers.process import end_group
 
 DRIVER = "driver.toml"
 EXPECTATIONS = "expectations.toml"
 SKELETONS = "skeletons"
+JAVA = "java:"
 
 NOT_BUILT = (EXPECTATIONS, "README.md")
 """Files in the folder of a driver of which nothing is built."""
@@ -55,7 +57,7 @@ class Implementation:
         folder: Where its sources are.
         title: What tables call it.
         language: What it is written in.
-        needs: Programs, and Python distributions behind ``python:``.
+        needs: Programs, Python distributions behind ``python:``, and the least release of a JDK behind ``java:``.
         build: Lines for a shell that build it, in its folder; empty for one that runs as it is.
         command: How it is started; see the module.
         timeout: Seconds of processor time that a request may take.
@@ -85,6 +87,9 @@ class Implementation:
     def filled(self, text: str) -> str:
         """A text of ``driver.toml`` with the folders in it."""
         places = {"{folder}": str(self.folder), "{build}": str(self.build_folder), "{python}": sys.executable}
+        for need in self.needs:
+            if need.startswith(JAVA):
+                places["{java}"] = str(java_home(int(need.removeprefix(JAVA))) or "")
         for mark, place in places.items():
             text = text.replace(mark, place)
         return text
@@ -247,6 +252,8 @@ def _read(path: Path) -> Implementation:
 
 
 def _is_here(need: str) -> bool:
+    if need.startswith(JAVA):
+        return java_home(int(need.removeprefix(JAVA))) is not None
     kind, _, name = need.partition(":")
     if kind != "python":
         return shutil.which(need) is not None

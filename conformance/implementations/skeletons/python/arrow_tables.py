@@ -41,6 +41,37 @@ def rows_of(table: Any, columns: Sequence[str]) -> list[list[Written]]:
     return [list(row) for row in zip(*found, strict=True)]
 
 
+def with_text(table: Any, is_text: Callable[[tuple[str, ...]], bool]) -> Any:
+    """A table of a library that has one type for text and bytes, with text in the columns of text.
+
+    >>> table = pa.table({"a": [b"x"], "tags": [[b"y"]]})
+    >>> with_text(table, lambda path: path == ("tags", "list", "element")).to_pydict()
+    {'a': [b'x'], 'tags': [['y']]}
+
+    Args:
+        table: The table.
+        is_text: Whether the leaf of this path, as Parquet names it, holds text.
+
+    Raises:
+        pyarrow.ArrowInvalid: A text is not UTF-8.
+    """
+
+    def typed(kind: Any, path: tuple[str, ...]) -> Any:
+        if _is_bytes(kind) and not pa.types.is_fixed_size_binary(kind):
+            return pa.string() if is_text(path) else kind
+        if pa.types.is_struct(kind):
+            return pa.struct([field.with_type(typed(field.type, (*path, field.name))) for field in kind])
+        if pa.types.is_map(kind):
+            entry = (*path, "key_value")
+            return pa.map_(typed(kind.key_type, (*entry, "key")), typed(kind.item_type, (*entry, "value")))
+        if _is_list(kind):
+            return pa.list_(typed(kind.value_type, (*path, "list", "element")))
+        return kind
+
+    fields = [field.with_type(typed(field.type, (field.name,))) for field in table.schema]
+    return table.cast(pa.schema(fields))
+
+
 def values_of(array: Any) -> list[Written]:
     """The values of an array, chunked or not.
 
