@@ -97,7 +97,7 @@ class ChDB(Driver):
         from arrow_tables import require_flat
         from sql_text import condition
 
-        schema = self._arrow("*", _file(path), "LIMIT 0").schema
+        schema = self._schema(path, Path(path).stat().st_mtime_ns)
         require_flat(query.predicate, schema)
         # A list with a null is never unknown here, as it is in SQL.
         wanted = condition(
@@ -109,11 +109,15 @@ class ChDB(Driver):
         rest = f"WHERE {wanted}" + ("" if query.index else f" SETTINGS {settings}")
         return self._rows(path, query.columns, rest)
 
+    @functools.lru_cache(maxsize=1)  # noqa: B019 - there is one driver
+    def _schema(self, path: str, _: int) -> Any:
+        return self._arrow("*", _file(path), "LIMIT 0").schema
+
     def _rows(self, path: str, columns: list[str], rest: str) -> list[list[Written]]:
         from arrow_tables import rows_of, with_text
 
         table = self._arrow(", ".join(map(_name, columns)), _file(path), rest)
-        return rows_of(with_text(table, self._is_text(path)), columns)
+        return rows_of(with_text(table, self._is_text(path, Path(path).stat().st_mtime_ns)), columns)
 
     def _arrow(self, columns: str, source: str, rest: str = "") -> Any:
         import pyarrow as pa
@@ -121,7 +125,8 @@ class ChDB(Driver):
         sql = f"SELECT {columns} FROM {source} {rest}"  # noqa: S608 - names and values are quoted
         return pa.ipc.open_file(self.session.query(sql, "Arrow").bytes()).read_all()
 
-    def _is_text(self, path: str) -> Callable[[tuple[str, ...]], bool]:
+    @functools.lru_cache(maxsize=1)  # noqa: B019 - as above
+    def _is_text(self, path: str, _: int) -> Callable[[tuple[str, ...]], bool]:
         """Which columns of bytes hold text, by ClickHouse's format of metadata; all, where that cannot read a file that the other can."""
         import chdb
 

@@ -83,7 +83,7 @@ class DuckDB(Driver):
     def found(self, path: str, query: Query | None) -> Any:
         """A relation with the rows that satisfy a predicate, or all. Without index nothing is optimized, so that no filter reaches the file."""
         connection = self.connection
-        connection.execute(f"SET enable_optimizer = {query is None or query.index}")
+        connection.execute(f"PRAGMA {'enable' if query is None or query.index else 'disable'}_optimizer")
         relation = connection.read_parquet(path, hive_partitioning=False)
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if query is None:

@@ -188,7 +188,7 @@ def run(
         tasks=wrong,
         queries=queries or (known_driver.queries if known_driver else None),
         fresh=known_driver.fresh if known_driver else MOST_FRESH,
-        shipped=known_driver.name if known_driver else None,
+        shipped=known_driver.label if known_driver else None,
         shown=known_driver.command if known_driver else (),
     )
     with _ended_by_sigterm(), contextlib.ExitStack() as stack:

@@ -9,6 +9,7 @@ import conformance.Server;
 import conformance.UnsupportedException;
 import conformance.Value;
 import dev.hardwood.InputFile;
+import dev.hardwood.metadata.LogicalType;
 import dev.hardwood.reader.ParquetFileReader;
 import dev.hardwood.reader.RowReader;
 import dev.hardwood.row.PqInterval;
@@ -69,8 +70,10 @@ public final class HardwoodDriver implements Driver {
 
     private static List<List<Value>> rows(
             ParquetFileReader file, ParquetFileReader.RowReaderBuilder builder, List<String> columns) throws Exception {
+        List<SchemaNode> nodes = new ArrayList<>();
         for (String column : columns) {
-            if (file.getFileSchema().getField(column) instanceof SchemaNode.GroupNode group
+            nodes.add(file.getFileSchema().getField(column));
+            if (nodes.get(nodes.size() - 1) instanceof SchemaNode.GroupNode group
                     && group.isVariant()
                     && group.children().size() > MEMBERS_OF_VARIANT) {
                 throw new UnsupportedException("a variant as it is stored in several columns");
@@ -82,8 +85,8 @@ public final class HardwoodDriver implements Driver {
             while (reader.hasNext()) {
                 reader.next();
                 List<Value> row = new ArrayList<>();
-                for (String column : columns) {
-                    row.add(value(reader.getValue(column)));
+                for (int column = 0; column < columns.size(); column++) {
+                    row.add(value(reader.getValue(columns.get(column)), nodes.get(column)));
                 }
                 rows.add(row);
             }
@@ -91,34 +94,43 @@ public final class HardwoodDriver implements Driver {
         return rows;
     }
 
-    private static Value value(Object object) throws UnsupportedException {
+    /** The value of an object that the library made of a field. The annotation of unsigned integers is left to us. */
+    private static Value value(Object object, SchemaNode node) throws UnsupportedException {
         if (object instanceof PqList list) {
+            SchemaNode element = node instanceof SchemaNode.GroupNode group && group.isList()
+                    ? group.getListElement()
+                    : node;
             List<Value> elements = new ArrayList<>();
-            for (Object element : list.values()) {
-                elements.add(value(element));
+            for (Object one : list.values()) {
+                elements.add(value(one, element));
             }
             return new Value.Elements(elements);
         } else if (object instanceof PqMap map) {
+            SchemaNode.GroupNode group = (SchemaNode.GroupNode) node;
             List<Map.Entry<Value, Value>> entries = new ArrayList<>();
             for (PqMap.Entry entry : map.getEntries()) {
-                entries.add(Map.entry(value(entry.getKey()), value(entry.getValue())));
+                entries.add(Map.entry(
+                        value(entry.getKey(), group.getMapKey()), value(entry.getValue(), group.getMapValue())));
             }
             return new Value.Entries(entries);
         } else if (object instanceof PqStruct struct) {
             Map<String, Value> members = new LinkedHashMap<>();
-            for (int field = 0; field < struct.getFieldCount(); field++) {
-                members.put(struct.getFieldName(field), value(struct.getValue(field)));
+            for (SchemaNode child : ((SchemaNode.GroupNode) node).children()) {
+                members.put(child.name(), value(struct.getValue(child.name()), child));
             }
             return new Value.Struct(members);
         } else if (object instanceof PqVariant variant) {
-            Map<String, Value> members = new LinkedHashMap<>();
-            members.put("metadata", new Value.Bytes(variant.metadata()));
-            members.put("value", new Value.Bytes(variant.value()));
-            return new Value.Struct(members);
+            return new Value.Struct(Map.of(
+                    "metadata", new Value.Bytes(variant.metadata()), "value", new Value.Bytes(variant.value())));
         } else if (object instanceof PqInterval interval) {
             ByteBuffer bytes = ByteBuffer.allocate(3 * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
             bytes.putInt((int) interval.months()).putInt((int) interval.days()).putInt((int) interval.milliseconds());
             return new Value.Bytes(bytes.array());
+        } else if (node instanceof SchemaNode.PrimitiveNode leaf
+                && leaf.logicalType() instanceof LogicalType.IntType type
+                && !type.isSigned()
+                && object instanceof Number number) {
+            return Value.Whole.unsigned(number.longValue(), type.bitWidth());
         }
         return JavaValues.of(object);
     }
