@@ -154,9 +154,10 @@ class Implementation:
     @property
     def state(self) -> str:
         """A digest of its sources and of those that all drivers of its language share."""
-        total = hashlib.sha256("\n".join(self.build).encode())
+        total = hashlib.sha256()
         if VENV in self.build:  # an environment is built, and the driver runs in it as it is
             requirements = self.folder / REQUIREMENTS
+            total.update("\n".join(self.build).encode())
             total.update(requirements.read_bytes() if requirements.is_file() else b"")
             return total.hexdigest()
         shared = self.folder.parent / SKELETONS / self.language.lower()
