@@ -73,6 +73,8 @@ class ChDB(Driver):
     name = "chDB"
     distribution = "chdb"
     language = "C++, driven from Python"
+    index_off = True
+    raises = ("DB.*",)
     capabilities: ClassVar = (
         *(capability for capability in (*USUAL_READER, *USUAL_TYPES) if capability != "type.time"),
         *("pqf.encode", "sta.encode", "pix.encode", "blm.encode"),

@@ -6,6 +6,7 @@ pqassay suite run -- python3 driver.py
 from __future__ import annotations
 
 import functools
+import math
 import sys
 import uuid
 from collections.abc import Callable, Mapping
@@ -180,6 +181,8 @@ def _literal(written: Written, kind: str) -> Any:
         return duckdb.ConstantExpression(str(uuid.UUID(bytes=value))).cast("UUID")
     if tag == "bytes" and kind != "BLOB":
         raise Unsupported(f"a comparison of bytes with a column of type {kind}")
+    if isinstance(value, float) and math.isnan(value):  # which releases before 2.0 take for NULL
+        return duckdb.SQLExpression(f"'nan'::{'FLOAT' if kind == 'FLOAT' else 'DOUBLE'}")
     constant = duckdb.ConstantExpression(value)
     return constant.cast("FLOAT") if tag == "float" and kind == "FLOAT" else constant
 

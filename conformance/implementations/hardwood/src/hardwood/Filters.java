@@ -11,6 +11,7 @@ import conformance.Predicate.Operator;
 import conformance.UnsupportedException;
 import conformance.Value;
 import dev.hardwood.metadata.LogicalType;
+import dev.hardwood.metadata.PhysicalType;
 import dev.hardwood.reader.FilterPredicate;
 import dev.hardwood.schema.FileSchema;
 import dev.hardwood.schema.SchemaNode;
@@ -55,6 +56,10 @@ final class Filters {
         } else if (predicate instanceof Not not) {
             return FilterPredicate.not(filter(not.part()));
         } else if (predicate instanceof NullTest test) {
+            if (schema.getField(test.column()) instanceof SchemaNode.GroupNode group && !group.isStruct()
+                    || schema.getField(test.column()).maxRepetitionLevel() > 0) {
+                throw new UnsupportedException("predicates about repeated columns");
+            }
             return test.wanted() ? FilterPredicate.isNull(test.column()) : FilterPredicate.isNotNull(test.column());
         } else if (predicate instanceof Membership membership) {
             return member(membership);
@@ -133,6 +138,8 @@ final class Filters {
                 return JavaValues.uuid(bytes);
             }
             throw new UnsupportedException("predicates about bytes");
+        } else if (node.type() == PhysicalType.INT96) {
+            throw new UnsupportedException("predicates about INT96");
         } else if (literal instanceof Value.Timestamp moment) {
             return JavaValues.instant(moment);
         } else if (literal instanceof Value.Time time) {

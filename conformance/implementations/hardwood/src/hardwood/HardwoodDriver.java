@@ -25,6 +25,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -48,7 +49,7 @@ public final class HardwoodDriver implements Driver {
     @Override
     public List<List<Value>> read(Path file, List<String> columns) throws Exception {
         try (ParquetFileReader reader = ParquetFileReader.open(InputFile.of(file))) {
-            return rows(reader, reader.buildRowReader(), columns);
+            return rows(reader, reader.buildRowReader(), columns, Set.of());
         }
     }
 
@@ -64,12 +65,13 @@ public final class HardwoodDriver implements Driver {
             ParquetFileReader.RowReaderBuilder builder =
                     reader.buildRowReader().filter(filters.filter(scan.predicate()));
             return new Found(
-                    rows(reader, builder, scan.columns()), UNKNOWN_INDEXES.contains(scan.family()));
+                    rows(reader, builder, scan.columns(), scan.predicate().columns()), UNKNOWN_INDEXES.contains(scan.family()));
         }
     }
 
     private static List<List<Value>> rows(
-            ParquetFileReader file, ParquetFileReader.RowReaderBuilder builder, List<String> columns) throws Exception {
+            ParquetFileReader file, ParquetFileReader.RowReaderBuilder builder, List<String> columns, Set<String> asked)
+            throws Exception {
         List<SchemaNode> nodes = new ArrayList<>();
         for (String column : columns) {
             nodes.add(file.getFileSchema().getField(column));
@@ -80,7 +82,12 @@ public final class HardwoodDriver implements Driver {
             }
         }
         List<List<Value>> rows = new ArrayList<>();
-        builder.projection(ColumnProjection.columns(columns.toArray(String[]::new)));
+        // The library filters by columns of the projection alone, which takes dots for those of paths.
+        Set<String> projected = new LinkedHashSet<>(columns);
+        projected.addAll(asked);
+        if (projected.stream().noneMatch(column -> column.contains("."))) {
+            builder.projection(ColumnProjection.columns(projected.toArray(String[]::new)));
+        }
         try (RowReader reader = builder.build()) {
             while (reader.hasNext()) {
                 reader.next();
