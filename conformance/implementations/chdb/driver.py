@@ -119,7 +119,7 @@ class ChDB(Driver):
         from arrow_tables import rows_of, with_text
 
         table = self._arrow(", ".join(map(_name, columns)), _file(path), rest)
-        return rows_of(with_text(table, self._is_text(path, Path(path).stat().st_mtime_ns)), columns)
+        return rows_of(with_text(table, self._leaves(path, Path(path).stat().st_mtime_ns)), columns)
 
     def _arrow(self, columns: str, source: str, rest: str = "") -> Any:
         import pyarrow as pa
@@ -128,18 +128,21 @@ class ChDB(Driver):
         return pa.ipc.open_file(self.session.query(sql, "Arrow").bytes()).read_all()
 
     @functools.lru_cache(maxsize=1)  # noqa: B019 - as above
-    def _is_text(self, path: str, _: int) -> Callable[[tuple[str, ...]], bool]:
-        """Which columns of bytes hold text, by ClickHouse's format of metadata; all, where that cannot read a file that the other can."""
+    def _leaves(self, path: str, _: int) -> Callable[[str], list[bool]]:
+        """Which leaves hold text, by ClickHouse's format of metadata; all, where that cannot read a file that the other can."""
         import chdb
 
         try:
             leaves = "arrayJoin(columns).path AS path, arrayJoin(columns).logical_type AS type"
-            found = self._arrow(leaves, _file(path, "ParquetMetadata"))
+            found = self._arrow(leaves, _file(path, "ParquetMetadata")).to_pydict()
         except chdb.ChdbError:
-            return lambda _: True
-        kinds = dict(zip(found["path"].to_pylist(), found["type"].to_pylist(), strict=True))
-        texts = {path.decode() for path, kind in kinds.items() if kind in (b"String", b"Enum", b"JSON")}
-        return lambda path: ".".join(path) in texts
+            return lambda _: []
+        kinds = [(leaf.decode(), kind) for leaf, kind in zip(found["path"], found["type"], strict=True)]
+        return lambda name: [
+            kind in (b"String", b"Enum", b"JSON")
+            for leaf, kind in kinds
+            if leaf == name or leaf.startswith(f"{name}.")
+        ]
 
     def class_name(self, error: Exception) -> str:
         """The name of ClickHouse's error, which stands at the end of the message."""
@@ -237,6 +240,19 @@ def _date(days: int, _: str) -> str:
     return f"toDate32('{dt.date(1970, 1, 1) + dt.timedelta(days)}')"
 
 
+def _timestamp(nanoseconds: int, kind: str) -> str:
+    name, length = UNITS.get(kind.removeprefix("timestamp[")[:2], ("Nano", 1))
+    count, rest = divmod(nanoseconds, length)
+    return (
+        f"fromUnixTimestamp64Nano({nanoseconds}, 'UTC')"
+        if rest
+        else f"fromUnixTimestamp64{name}({count}, 'UTC')"
+    )
+
+
+UNITS = {"ms": ("Milli", 10**6), "us": ("Micro", 10**3)}
+"""Units of timestamps that are longer than a nanosecond: in nanoseconds, many moments would not fit."""
+
 FIRST_DATE, LAST_DATE = -25567, 120529
 """The dates of ClickHouse: of 1900 to 2299, in days."""
 
@@ -244,7 +260,7 @@ _LITERALS: Mapping[str, Callable[[Any, str], str]] = {
     "bytes": _bytes,
     "decimal": _decimal,
     "date": _date,
-    "timestamp": lambda nanoseconds, _: f"fromUnixTimestamp64Nano({nanoseconds}, 'UTC')",
+    "timestamp": _timestamp,
 }
 
 

@@ -54,7 +54,7 @@ def test_chdb_reads_and_scans_a_slice_of_golden_files(chdb: Serving) -> None:
 
 
 def test_chdb_has_text_where_the_schema_says_so_and_bytes_elsewhere(chdb: Serving) -> None:
-    assert {} == wrong_about(chdb, "pqf/decimals", "pqf/uuid", "pqf/maps", "blm/fixed-bytes")
+    assert {} == wrong_about(chdb, "pqf/decimals", "pqf/uuid", "pqf/maps", "blm/fixed-bytes", "pqf/repeated")
 
 
 WRITTEN: Json = {

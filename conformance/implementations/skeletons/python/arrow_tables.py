@@ -8,7 +8,7 @@ from __future__ import annotations
 import decimal
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -41,34 +41,32 @@ def rows_of(table: Any, columns: Sequence[str]) -> list[list[Written]]:
     return [list(row) for row in zip(*found, strict=True)]
 
 
-def with_text(table: Any, is_text: Callable[[tuple[str, ...]], bool]) -> Any:
+def with_text(table: Any, leaves: Callable[[str], Iterable[bool]]) -> Any:
     """A table of a library that has one type for text and bytes, with text in the columns of text.
 
-    >>> table = pa.table({"a": [b"x"], "tags": [[b"y"]]})
-    >>> with_text(table, lambda path: path == ("tags", "list", "element")).to_pydict()
-    {'a': [b'x'], 'tags': [['y']]}
+    >>> table = pa.table({"a": [b"x"], "tags": [{"n": 1, "list": [b"y"]}]})
+    >>> with_text(table, {"a": [False], "tags": [False, True]}.__getitem__).to_pydict()
+    {'a': [b'x'], 'tags': [{'n': 1, 'list': ['y']}]}
 
     Args:
         table: The table.
-        is_text: Whether the leaf of this path, as Parquet names it, holds text.
+        leaves: Which leaves of a column of this name hold text, in order. What is left out does.
 
     Raises:
         pyarrow.ArrowInvalid: A text is not UTF-8.
     """
 
-    def typed(kind: Any, path: tuple[str, ...]) -> Any:
-        if _is_bytes(kind) and not pa.types.is_fixed_size_binary(kind):
-            return pa.string() if is_text(path) else kind
+    def typed(kind: Any, texts: Iterator[bool]) -> Any:
         if pa.types.is_struct(kind):
-            return pa.struct([field.with_type(typed(field.type, (*path, field.name))) for field in kind])
+            return pa.struct([field.with_type(typed(field.type, texts)) for field in kind])
         if pa.types.is_map(kind):
-            entry = (*path, "key_value")
-            return pa.map_(typed(kind.key_type, (*entry, "key")), typed(kind.item_type, (*entry, "value")))
+            return pa.map_(typed(kind.key_type, texts), typed(kind.item_type, texts))
         if _is_list(kind):
-            return pa.list_(typed(kind.value_type, (*path, "list", "element")))
-        return kind
+            return pa.list_(typed(kind.value_type, texts))
+        holds_text = next(texts, True)
+        return pa.string() if holds_text and pa.types.is_binary(kind) else kind
 
-    fields = [field.with_type(typed(field.type, (field.name,))) for field in table.schema]
+    fields = [field.with_type(typed(field.type, iter(leaves(field.name)))) for field in table.schema]
     return table.cast(pa.schema(fields))
 
 
