@@ -194,20 +194,27 @@ class Drawing:
 
 
 class Ruler:
-    """Where bytes of a file are drawn: each part has some width of its own, and more for its bytes."""
+    """Where bytes of a file are drawn: each part has some width of its own, and more for its bytes.
 
-    def __init__(self, places: Sequence[int]) -> None:
-        self._places = places
-        self._own = (1 - SHARE) / (len(places) - 1)
+    Args:
+        places: Where its parts begin and end.
+        left, right: The horizontal space of the file.
+        share: Share of the width that goes by bytes.
+    """
+
+    def __init__(
+        self, places: Sequence[int], left: float = LEFT, right: float = RIGHT, share: float = SHARE
+    ) -> None:
+        self._places, self._left, self._width, self._share = places, left, right - left, share
 
     def x(self, place: int) -> float:
         """The horizontal place of an offset."""
-        size = self._places[-1]
+        own, size = (1 - self._share) / (len(self._places) - 1), self._places[-1]
         share = 0.0
         for start, end in pairwise(self._places):
             within = min(max(place - start, 0), end - start) / (end - start)
-            share += within * (self._own + SHARE * (end - start) / size)
-        return round(LEFT + share * (RIGHT - LEFT), 1)
+            share += within * (own + self._share * (end - start) / size)
+        return round(self._left + share * self._width, 1)
 
 
 def picture() -> str:

@@ -188,8 +188,8 @@ RECIPES: dict[str, Recipe] = {
 }
 
 
-def session() -> Any:
-    """A session with both formats; Iceberg's tables are in the catalog ``lake``."""
+def session(warehouse: Path, **more: str) -> Any:
+    """A session with both formats, and some more settings; Iceberg's tables are in the catalog ``lake``."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - the manifest of recipes is read without Spark
 
     settings = {
@@ -198,12 +198,13 @@ def session() -> Any:
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.lake.type": "hadoop",
-        "spark.sql.catalog.lake.warehouse": WAREHOUSE.as_uri(),
+        "spark.sql.catalog.lake.warehouse": warehouse.as_uri(),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
+        **more,
     }
     builder = SparkSession.builder.master("local[1]")
     for name, value in settings.items():
@@ -268,7 +269,7 @@ def forget(place: Path, live: set[str]) -> None:
 
 def main(*names: str) -> None:
     """Write the tables, or those that are named."""
-    spark = session()
+    spark = session(WAREHOUSE)
     home = ROOT / f"golden_files/interop/spark-{spark.version}"
     for name in names or RECIPES:
         write(spark, home, name)

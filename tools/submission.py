@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pqassay.report.run.model import RunReport, ScoredBy
+from pqassay.report.run.model import UNSCORED, RunReport, ScoredBy
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.golden.revision import RevisionError, revision
 from pqassay_spec.rules.catalogue import ID_PATTERN, families
@@ -153,7 +153,7 @@ def _wrong_counts(report: RunReport, questions: int) -> Iterator[str]:
     scored: Counter[str] = Counter()
     for score in report.scores:
         scored.update(score.outcomes)
-        if score.asked != sum(score.outcomes.values()) - score.outcomes.get("unsupported", 0):
+        if score.asked != sum(count for outcome, count in score.outcomes.items() if outcome not in UNSCORED):
             yield f"scores: {score.family} {score.operation}: asked is not the sum of the outcomes"
     greeted = Counter(one.outcome for one in report.scored if not one.family)
     if +(scored + greeted) != +stated:

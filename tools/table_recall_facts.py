@@ -32,7 +32,6 @@ from pqassay_spec.table.avro import (
     CODEC_KEY,
     CONTAINER_HEADER,
     SCHEMA_KEY,
-    SYNC,
     fields_of,
     grammar_of,
 )
@@ -40,6 +39,7 @@ from pqassay_spec.table.iceberg import DELETED
 from pqassay_spec.table.json_places import Member, changed, members
 from pqassay_spec.table.layout import DELTA_LOG, delta_checkpoint, delta_commit
 from pqassay_spec.table.puffin import MAGIC, TAIL
+from pqassay_tables.metadata.avro import container
 from pqassay_tables.metadata.iceberg.state import PUFFIN, read_iceberg
 
 GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
@@ -432,21 +432,10 @@ def _may_be_null(schema: Any, path: Sequence[Any]) -> bool:
 
 
 def _records(data: bytes) -> tuple[Any, list[Any]]:
-    header = CONTAINER_HEADER.parse(data)
-    position, found = len(CONTAINER_HEADER.build(header)), list[Any]()
-    grammar = grammar_of(json.loads(header.metadata[SCHEMA_KEY]))
-    is_packed = header.metadata.get(CODEC_KEY, b"null") == b"deflate"
-    while position < len(data):
-        block = BLOCK_HEADER.parse(data[position:])
-        position += len(BLOCK_HEADER.build(block))
-        stream = io.BytesIO(_unpacked(data[position : position + block.size], is_packed=is_packed))
-        found += [grammar.parse_stream(stream) for _ in range(block.count)]
-        position += block.size + SYNC
-    return header, found
-
-
-def _unpacked(data: bytes, *, is_packed: bool) -> bytes:
-    return zlib.decompress(data, -zlib.MAX_WBITS) if is_packed else data
+    file = container("", data, "")
+    grammar, stream = grammar_of(file.schema), io.BytesIO(b"".join(map(file.plain, file.blocks)))
+    records = [grammar.parse_stream(stream) for block in file.blocks for _ in range(block.count)]
+    return CONTAINER_HEADER.parse(data), records
 
 
 def _built(header: Any, records: list[Any]) -> bytes:

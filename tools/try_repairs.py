@@ -24,6 +24,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from page_tables import table
+from spark_tables import PACKAGES, session
+
 import pqassay
 from pqassay_lake.repair.model import Step
 from pqassay_lake.repair.planning import plan_of
@@ -33,16 +36,11 @@ from pqassay_lake.repair.writing import write_plan
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs/guide/repair.md"
 GOLDEN_FILES = ROOT / "golden_files"
-BEGIN, END = "<!-- tried: by tools/try_repairs.py -->", "<!-- end of what was tried -->"
-GOLDEN_BEGIN, GOLDEN_END = "<!-- golden plans: by tools/try_repairs.py -->", "<!-- end of golden plans -->"
+TRIED_HERE = "<!-- tried: by tools/try_repairs.py -->", "<!-- end of what was tried -->"
+PLANNED_HERE = "<!-- golden plans: by tools/try_repairs.py -->", "<!-- end of golden plans -->"
 
 GOLDEN_PLACE = "/warehouse/metals"
 """Where golden Iceberg tables say that they are. They are moved to a place whose name is as long, so that no length in them changes."""
-
-PACKAGES = (
-    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
-    "io.delta:delta-spark_4.1_2.13:4.4.0",
-)
 
 FILES, ROWS = 3, 10
 """Files of a table, each from one INSERT, and rows of each: the ids follow each other, and the last row of each is one that others have as well."""
@@ -71,34 +69,14 @@ class Tried(NamedTuple):
     verdict: str = ""
 
 
-def session(warehouse: Path) -> Any:
-    """A session with both formats; Iceberg's tables are in the catalog ``lake``."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - what else is here is read without Spark
-
-    settings = {
-        "spark.jars.packages": ",".join(PACKAGES),
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.lake.type": "hadoop",
-        "spark.sql.catalog.lake.cache-enabled": "false",
-        "spark.sql.catalog.lake.warehouse": warehouse.as_uri(),
-        "spark.sql.catalog.golden": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.golden.type": "hadoop",
-        "spark.sql.catalog.golden.cache-enabled": "false",
-        "spark.sql.catalog.golden.warehouse": "file:///tmp",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.databricks.delta.snapshotPartitions": "1",
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-    }
-    builder = SparkSession.builder.master("local[1]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
+GOLDEN_CATALOG = {
+    "spark.sql.catalog.lake.cache-enabled": "false",
+    "spark.sql.catalog.golden": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.golden.type": "hadoop",
+    "spark.sql.catalog.golden.cache-enabled": "false",
+    "spark.sql.catalog.golden.warehouse": "file:///tmp",
+}
+"""Settings of a session beside those of `spark_tables`: the catalog ``golden`` has the golden tables."""
 
 
 class Kind(NamedTuple):
@@ -397,29 +375,17 @@ def _ran(spark: Any, name: str, place: Path, step: Step) -> str:
     return "**not mended**" if left & set(step.rules) else "mended"
 
 
-def golden_table(found: list[Planned]) -> str:
+def golden_table(found: list[Planned]) -> Iterator[str]:
     """What came of the plans, as a table in Markdown."""
     outcomes = [name for name in GOLDEN_OUTCOMES if any(one.outcome == name for one in found)]
-    lines = [
-        f"| repair | {' | '.join(GOLDEN_OUTCOMES[name] for name in outcomes)} |",
-        f"| --- | {' | '.join('---' for _ in outcomes)} |",
-    ]
-    for repair in dict.fromkeys(one.repair for one in found):
-        cells = [
-            ", ".join(
-                sorted(
-                    {
-                        rule
-                        for one in found
-                        if (one.repair, one.outcome) == (repair, name)
-                        for rule in one.rules
-                    }
-                )
-            )
-            for name in outcomes
-        ]
-        lines.append(f"| {repair} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    rules = {(one.repair, one.outcome): set[str]() for one in found}
+    for one in found:
+        rules[one.repair, one.outcome].update(one.rules)
+    rows = (
+        (repair, *(", ".join(sorted(rules.get((repair, name), ()))) for name in outcomes))
+        for repair in dict.fromkeys(one.repair for one in found)
+    )
+    yield from table(("repair", *map(GOLDEN_OUTCOMES.__getitem__, outcomes)), rows)
 
 
 GOLDEN_OUTCOMES = {
@@ -432,14 +398,11 @@ GOLDEN_OUTCOMES = {
 """What may come of a plan, and how the table calls it."""
 
 
-def table_of(found: list[Tried]) -> str:
-    """The Markdown table."""
-    lines = [
-        "| table | statement | the file | others | rows | check |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in one) + " |" for one in found]
-    return "\n".join(lines)
+def table_of(versions: str, found: list[Tried]) -> Iterator[str]:
+    """The Markdown table, and what was asked."""
+    heads = ("table", "statement", "the file", "others", "rows", "check")
+    rows = ([cell.replace("|", "\\|") for cell in one] for one in found)
+    yield from (f"{versions}.", "", *table(heads, rows))
 
 
 def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
@@ -448,7 +411,8 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
     planned: list[Planned] = []
     with tempfile.TemporaryDirectory() as folder:
         home = Path(os.path.realpath(folder))
-        spark = session(home)
+        spark = session(home, **GOLDEN_CATALOG)
+        spark.sparkContext.setLogLevel("OFF")
         for one in () if "--golden" in arguments else attempts(spark, home):
             show(" | ".join(one))
             found.append(one)
@@ -462,18 +426,14 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         for name, package in zip(("Iceberg", "Delta"), PACKAGES, strict=True)
     )
     if "--write" in arguments:
-        text = GUIDE.read_text("utf-8")
-        if found:
-            text = _between(text, BEGIN, END, f"{versions}.\n\n{table_of(found)}")
-        if planned:
-            text = _between(text, GOLDEN_BEGIN, GOLDEN_END, golden_table(planned))
-        GUIDE.write_text(text, "utf-8")
+        page = GUIDE.read_text("utf-8")
+        page = _with(page, *TRIED_HERE, table_of(versions, found)) if found else page
+        GUIDE.write_text(_with(page, *PLANNED_HERE, golden_table(planned)) if planned else page, "utf-8")
 
 
-def _between(text: str, begin: str, end: str, content: str) -> str:
+def _with(text: str, begin: str, end: str, lines: Iterator[str]) -> str:
     before, _, rest = text.partition(begin)
-    _, _, after = rest.partition(end)
-    return f"{before}{begin}\n\n{content}\n\n{end}{after}"
+    return "\n".join([f"{before}{begin}", "", *lines, "", f"{end}{rest.partition(end)[2]}"])
 
 
 if __name__ == "__main__":

@@ -88,11 +88,13 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     **_refusable("What the format does not define may be of a later version: readers may refuse it.", "type-unknown converted-type-unknown time-unit-unknown no-such-encoding-of-levels"),
     **_refusable("The chunk is said to be in a file that is not there.", "chunk-elsewhere"),
     **_refusable("The two annotations of a column contradict each other.", "converted-scale"),
+    **_refusable("Readers ignore an annotation that does not fit its column, since https://github.com/apache/parquet-format/pull/606; those from before refuse the file.", "integer-of-7-bits integer-too-wide uuid-on-a-number"),
     **_refusable("With such a page the chunk does not hold the values of all its rows.", "page-of-no-values"),
     **_refusable("A reader that takes the levels for what they are called finds none that fit the values.", "levels-bit-packed"),
     # No two readers agree, or nobody says what is right.
     **_anything("Columns are asked for by name, and here two have the same.", "name-twice group-called-like-a-column names-that-differ-by-case"),
     **_anything("LogicalTypes.md leaves the behaviour undefined for integers beyond the width of their type.", "integer-of-9-bits integer-below-zero integer-of-17-bits"),
+    **_anything("The type says that there is no value, and there is one: null and the stored number are both right.", "unknown-with-a-value"),
     **_anything("No engine reads a time of day outside of the day as another does.", "time-below-zero time-of-the-next-day"),
     **_anything("The run repeats a boolean that is none; engines take it for true, for false, or refuse it.", "flag-of-2"),
     **_anything("The nanoseconds are those of another day; engines add them to the day or drop them.", "moment-before-midnight"),

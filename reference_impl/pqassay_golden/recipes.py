@@ -29,6 +29,7 @@ from pqassay_spec.golden.case import (
     GoldenFile,
     Input,
     Provenance,
+    ReadExpectation,
     Scan,
 )
 from pqassay_spec.golden.literals import Rows
@@ -208,6 +209,7 @@ class Good(Valid):
         encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
         scan: What a scan must do; ``None`` where it is not asked.
         misread_by: Engines that do not read the file right, through a limit of their own.
+        read: What a reader must give.
     """
 
     file: TinyParquet
@@ -219,6 +221,7 @@ class Good(Valid):
     encode: Acceptance | None = "accept"
     scan: Scan | None = "same-rows"
     misread_by: tuple[str, ...] = ()
+    read: ReadExpectation = OWN
 
     def make(self, _: Mapping[str, Made]) -> Made:
         """See `Recipe`."""
@@ -241,7 +244,7 @@ class Good(Valid):
             probes=None if value is None or family != "BLM" else list(self.probes),
             value=value,
             encode=None if index is None else self.encode,
-            read=OWN,
+            read=self.read,
             scan=self.scan,
             predicate=list(self.predicate),
             rows=literal_rows(self.file),

@@ -95,6 +95,10 @@ def _single(scalar: Scalar, value: Any) -> Written:
         return Decimal(decimal_text(_unscaled(scalar, raw), scalar.scale or 0))
     if scalar.physical in (Type.INT32, Type.INT64):
         return _integer(scalar, raw)
+    if logical is not None and logical.TIMESTAMP is not None:
+        return Timestamp(
+            str(int(number_of(Order.SIGNED_12, raw) or 0) * _nanoseconds(logical.TIMESTAMP.unit))
+        )
     return write_value(raw.decode() if scalar.is_text else raw)
 
 

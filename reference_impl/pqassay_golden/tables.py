@@ -15,6 +15,9 @@ from typing import Any
 
 from pqassay_golden.discovery import modules
 from pqassay_golden.recipes import family_of
+from pqassay_golden.tiny.columns import Column
+from pqassay_golden.tiny.layout import Layout
+from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.case import GENERATOR, GoldenFile, Provenance, to_json
@@ -23,6 +26,12 @@ from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.rules.catalogue import Tier
 
 SINCE = "0.7.0"
+
+
+def parquet(*columns: Column, **more: Any) -> bytes:
+    """A Parquet file whose bounds are said to be exact; ``more`` is as `TinyParquet` takes it."""
+    return TinyParquet(columns, layout=Layout(exact=True), **more).build()
+
 
 NAMES = ("GOOD_TABLES", "BAD_TABLES")
 """Names of the tables of recipes in the modules of this room."""

@@ -256,6 +256,7 @@ def test_the_overview_counts_by_what_was_observed_and_apart_what_writers_do(tmp_
         "1",
         "0",
         "0",
+        "0",
         "1",
         "1&nbsp;no credit<br>1&nbsp;unsupported",
         "7",

@@ -13,7 +13,7 @@ import pytest
 from pages.page import Site
 from pages.rules.rule_pages import rule_page_of
 from pages.tables import table_matrix, table_pages
-from pages.tables.engine_answers import Engine, Seen, TableAnswer, Trial, engines_of, measured, seen
+from pages.tables.engine_answers import Engine, TableAnswer, Trial, engines_of, measured
 from pages.tables.golden_tables import in_folder, kind_of_table, mutation_sentence
 from pages.tables.lessons import lessons_of, sufferers
 
@@ -26,14 +26,7 @@ VIEW = re.compile(r'<pre class="hex-bytes"[^>]* aria-label="Bytes of ([^"]+)">(.
 
 SITE = Site()
 
-DUCK, POLAR, SPARK = Engine("DuckDB", "2.0.0"), Engine("Polars", "2.1.0"), Engine("Spark", "4.3.0")
-
-
-def trial(**verdicts: tuple[str, int]) -> Trial:
-    """A trial with answers by the names of engines."""
-    names = {engine.name: engine for engine in (DUCK, POLAR, SPARK)}
-    answers = {names[name]: TableAnswer(verdict, 8, lost) for name, (verdict, lost) in verdicts.items()}
-    return Trial("DLT-027", "dlt/plain", "SELECT 1", 10, "pqassay", answers)
+DUCK = Engine("DuckDB", "2.0.0")
 
 
 @pytest.mark.slow
@@ -101,41 +94,9 @@ def test_an_engine_of_two_versions_is_one_column_and_counted_once() -> None:
     answers = [{DUCK: TableAnswer("rows lost", 8, 2)}, {newer: TableAnswer("rows lost", 8, 1)}]
     trials = [Trial("DLT-027", "dlt/plain", "SELECT 1", 10, "pqassay", one) for one in answers]
     assert engines_of(trials) == [Engine("DuckDB", "2.0.0/2.0.1")]
-    assert seen(trials) == Seen("rows lost", "rows lost in DuckDB 2.0.0/2.0.1 (1 of 1 engine)")
     assert [one.answer_of("DuckDB") for one in trials] == [*answers[0].values(), *answers[1].values()]
     engines = [engine.name for engine in engines_of(SITE.trials)]
     assert len(engines) == len(set(engines))
-
-
-@pytest.mark.parametrize(
-    ("trials", "effect", "sentence"),
-    [
-        ([], None, None),
-        ([trial(DuckDB=("not comparable", 0))], None, None),
-        (
-            [trial(DuckDB=("right", 0), Polars=("rows lost", 2), Spark=("refused", 0))],
-            "rows lost",
-            "rows lost in Polars 2.1.0 (1 of 3 engines)",
-        ),
-        (
-            [trial(DuckDB=("wrong rows", 0)), trial(DuckDB=("right", 0), Polars=("wrong rows", 0))],
-            "wrong rows",
-            "wrong rows in DuckDB 2.0.0 and Polars 2.1.0 (2 of 2 engines)",
-        ),
-        (
-            [trial(DuckDB=("right", 0), Polars=("refused", 0))],
-            "nothing",
-            "nothing: 2 engines were asked, and none returns wrong rows; 1 of them refuses a table",
-        ),
-        ([trial(DuckDB=("refused", 0))], "read fails", "read fails: 1 engine was asked, and refuses"),
-    ],
-    ids=["none", "not comparable", "lost", "wrong", "nothing", "refused"],
-)
-def test_what_was_seen_is_the_gravest_of_all_answers(
-    trials: list[Trial], effect: str | None, sentence: str | None
-) -> None:
-    found = seen(trials)
-    assert (effect, sentence) == ((found.effect, found.sentence) if found else (None, None))
 
 
 def test_the_kind_of_a_table_says_whether_its_metadata_alone_show_what_is_wrong() -> None:

@@ -65,6 +65,10 @@ def test_a_timestamp_of_96_bits_needs_its_own() -> None:
     assert ("type.int96",) == facts_of(data).needs
 
 
+def test_a_timestamp_of_twelve_bytes_needs_its_own() -> None:
+    assert {"type.timestamp", "type.timestamp-nanos", "type.timestamp-wide"} == needs("sta/wide-timestamps")
+
+
 @pytest.mark.parametrize(
     ("codec", "needed"),
     [

@@ -589,7 +589,6 @@ def test_list_says_what_would_be_asked_and_starts_nothing(tmp_path: Path) -> Non
     ("arguments", "message"),
     [
         (["run"], "name a driver: `--driver duckdb`, or behind --, for example"),
-        (["run", "--driver", "duckdb", "--", "true"], "name a driver"),
         (["run", "--driver", "nobody"], "there is no driver 'nobody'; there are arrow-go, "),
         (["run", "--rerun", "/nowhere", "--", "true"], "/nowhere: No such file"),
         (["run", "--", "no-such-program"], "there is no program no-such-program, or it is not executable"),

@@ -369,8 +369,16 @@ def test_every_fault_has_its_severity(tmp_path: Path) -> None:
     of_broken: dict[Fault, int] = {fault: severity(broken, fault) for fault in get_args(Fault)}
 
     assert set(SEVERITIES) == {*of_good.values(), *of_broken.values()}
-    assert {"wrong": 1, "crashed": 2, "protocol": 2, "refused": 3, "accident": 3} == of_good
-    assert {"wrong": 4, "crashed": 5, "protocol": 5, "accident": 6, "accepted": 7, "refused": 3} == of_broken
+    assert {"wrong": 1, "crashed": 2, "protocol": 2, "refused": 3, "declined": 3, "accident": 3} == of_good
+    assert {
+        "wrong": 4,
+        "crashed": 5,
+        "protocol": 5,
+        "accident": 6,
+        "accepted": 7,
+        "refused": 3,
+        "declined": 8,
+    } == of_broken
     assert set(get_args(Fault)) == set(GRAVITY)
 
 

@@ -96,6 +96,14 @@ def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
         yield f"| {' | '.join(row)} |"
 
 
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table of texts in Markdown."""
+    yield f"| {' | '.join(header)} |"
+    yield f"|{' --- |' * len(header)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
 def columns(items: Iterable[Any], cells: Mapping[str, Callable[[Any], str]]) -> Iterator[str]:
     r"""A table with a row for each item; ``cells`` has, by the header of each column, what makes its cells.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, get_args
 
 import typer.main
 
+from page_tables import table
 from pqassay.cli.check.options import OPTIONS
 from pqassay.cli.main import app
 from pqassay.judge.options import CheckOptions, Declared, Kind, Panel, declared
@@ -38,14 +39,6 @@ def as_code(text: str) -> str:
     'Default: by the name of `--output`, else text.'
     """
     return CODE.sub(r"`\1`", text)
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table of texts."""
-    yield f"| {' | '.join(header)} |"
-    yield f"|{' --- |' * len(header)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
 
 
 def option(one: Declared) -> list[str]:

@@ -84,6 +84,14 @@ class Site:
         return golden_tables.manifests()
 
     @cached_property
+    def made_from(self) -> Mapping[str, Sequence[str]]:
+        """By the id of a golden case or table those that were made from it."""
+        found: dict[str, list[str]] = {}
+        for one in (*self.cases.values(), *self.tables.values()):
+            found.setdefault(one.get("parent", ""), []).append(one["id"])
+        return found
+
+    @cached_property
     def trials(self) -> Sequence[engine_answers.Trial]:
         """What engines do with the false claims of golden tables."""
         return engine_answers.measured()

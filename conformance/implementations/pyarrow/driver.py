@@ -42,7 +42,7 @@ class PyArrow(Driver):
     capabilities: ClassVar = (
         *(*USUAL_READER, *USUAL_TYPES),
         *("pqf.encode", "sta.encode", "pix.encode", "blm.encode"),
-        *("type.json", "type.bson", "type.geometry", "type.unknown", "codec.lz4"),
+        *("type.timestamp-wide", "type.json", "type.bson", "type.geometry", "type.unknown", "codec.lz4"),
     )
 
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:

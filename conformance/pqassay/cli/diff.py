@@ -5,16 +5,14 @@ Exit codes: 0 the same bytes; 1 different; 2 wrong usage, or a file that cannot 
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Generator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
 
-from pqassay.cli.failure import OutputFile, fail, require_no_data
+from pqassay.cli.failure import OutputFile, fail, failing_on_files, require_no_data
 from pqassay_spec.base.help_pages import epilog, example
 
 EPILOG = epilog(
@@ -81,7 +79,8 @@ def diff(
     if kinds[0] != kinds[1]:
         names = [kind.replace("_", " ") for kind in kinds]
         fail(f"{old} is read as {names[0]}, {new} as {names[1]}; only two files of a kind can be compared")
-    with _errors(f"{old}, {new}"), FileSource(old) as before, FileSource(new) as after:
+    no_memory = f"{old}, {new}: there is not enough memory to compare them"
+    with failing_on_files(no_memory), FileSource(old) as before, FileSource(new) as after:
         try:
             found = difference(before, after, kinds, moves=moved)
         except (FormatError, TooManyFields) as error:
@@ -95,15 +94,3 @@ def diff(
 
         print_written(write, output)
     raise typer.Exit(found.exit_code)
-
-
-@contextlib.contextmanager
-def _errors(what: str) -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            raise  # not of a file: the output
-        fail(f"{error.filename}: {error.strerror or error}")
-    except MemoryError:
-        fail(f"{what}: there is not enough memory to compare them")

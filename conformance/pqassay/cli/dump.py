@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqassay.cli.failure import fail
+from pqassay.cli.failure import fail, failing_on_files
 from pqassay_spec.base.help_pages import epilog, example
 from pqassay_spec.base.terminal import printable
 
@@ -49,7 +49,7 @@ def dump(
     from pqassay import dump as dumping
     from pqassay.stores.kinds import dumped_as
 
-    with _os_errors(file), _opened(file) as source:
+    with failing_on_files(f"{file}: there is not enough memory for it", 4), _opened(file) as source:
         sink: dumping.Sink
         if hexdump:
             sink = dumping.Hexdump(print, source, whole=field is None)
@@ -74,18 +74,6 @@ def _require_file(path: Path) -> None:
         fail(f"{path}: no such file")
     if not os.path.isfile(path):
         fail(f"{path} is no regular file")
-
-
-@contextlib.contextmanager
-def _os_errors(what: str) -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            raise  # not of the file: the output
-        fail(f"{error.filename}: {error.strerror or error}")
-    except MemoryError:
-        fail(f"{what}: there is not enough memory for it", 4)
 
 
 @contextlib.contextmanager

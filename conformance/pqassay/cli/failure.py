@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -29,6 +29,19 @@ def fail(message: str, code: int = 2) -> NoReturn:
     """Print an error on stderr and leave with ``code``."""
     typer.echo(f"error: {printable(message)}", err=True)
     raise typer.Exit(code)
+
+
+@contextlib.contextmanager
+def failing_on_files(no_memory: str, code: int = 2) -> Generator[None]:
+    """End with an error where a file cannot be read, or with ``code`` where the memory is not enough."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of a file: the output
+        fail(f"{error.filename}: {error.strerror or error}")
+    except MemoryError:
+        fail(no_memory, code)
 
 
 def fail_at_length(message: str, code: int = 2) -> NoReturn:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn, TextIO
 
@@ -98,7 +99,7 @@ def report(
             fail(f"--output {output}: this is the report to read; write somewhere else")
     reports = [_read(name) for name in files]
     if files[1:]:
-        _print_side_by_side(reports, files, chosen, output)
+        print_side_by_side(reports, files, chosen, output)
     elif against is None:
         if isinstance(reports[0], RunReport):
             require_format(chosen, "results of runs are printed", OF_RUNS)
@@ -113,9 +114,13 @@ def _hidden(report: Report | RunReport, salt: str | None, values: bool | None) -
     return without_values(report, salt) if isinstance(report, Report) and values is False else report
 
 
-def _print_side_by_side(
-    reports: list[Report | RunReport], files: list[str], output_format: FormatName, output: Path | None
+def print_side_by_side(
+    reports: Sequence[Report | RunReport],
+    files: Sequence[str],
+    output_format: FormatName,
+    output: Path | None,
 ) -> None:
+    """Print several results, which messages call by the names of their files."""
     try:
         shown = side_by_side(reports, files)
     except UsageError as error:

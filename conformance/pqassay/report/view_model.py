@@ -33,6 +33,7 @@ OUTCOME_TONES: dict[str, Tone] = {
     "no credit": "warn",
     "refused by accident": "warn",
     "inherited": "plain",
+    "exposed": "plain",
     "unsupported": "plain",
 }
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib
 import io
 import os
 import sys
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
@@ -240,7 +241,7 @@ class _DeltaHistory:
         self._name, self._place = name, place
 
     def append(self, run: str, rows: pa.Table) -> None:
-        delta = self._library()
+        delta = _library(self._name, "deltalake")
         with _told(self._name), _silenced():
             delta.write_deltalake(
                 self._place,
@@ -251,7 +252,7 @@ class _DeltaHistory:
             )
 
     def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-        delta = self._library()
+        delta = _library(self._name, "deltalake")
         with _told(self._name):
             if not delta.DeltaTable.is_deltatable(self._place):
                 raise NoRunError(f"{self._name}: there is no Delta table")
@@ -265,20 +266,13 @@ class _DeltaHistory:
             )
             yield from _chosen(scanner.to_batches(), wanted)
 
-    def _library(self) -> Any:
-        try:
-            import deltalake  # noqa: PLC0415 - few need it
-        except ImportError:
-            raise UsageError(f"{self._name} {NEEDED.format(library='deltalake')}") from None
-        return deltalake
-
 
 class _IcebergHistory:
     def __init__(self, name: str, catalog: str, table: str) -> None:
         self._name, self._catalog, self._table = name, catalog, table
 
     def append(self, run: str, rows: pa.Table) -> None:
-        load = self._library()
+        load = _library(self._name, "pyiceberg.catalog").load_catalog
         with _told(self._name):
             catalog = load(self._catalog)
             catalog.create_namespace_if_not_exists(self._table.rpartition(".")[0] or "default")
@@ -289,7 +283,7 @@ class _IcebergHistory:
                 transaction.append(rows, snapshot_properties={"pqassay.run": run})
 
     def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-        load = self._library()
+        load = _library(self._name, "pyiceberg.catalog").load_catalog
         with _told(self._name):
             from pyiceberg import expressions  # noqa: PLC0415 - few need it
 
@@ -308,12 +302,13 @@ class _IcebergHistory:
             )
             yield from _chosen(scan.to_arrow_batch_reader(), wanted)
 
-    def _library(self) -> Callable[[str], Any]:
-        try:
-            from pyiceberg.catalog import load_catalog  # noqa: PLC0415 - few need it
-        except ImportError:
-            raise UsageError(f"{self._name} {NEEDED.format(library='pyiceberg')}") from None
-        return load_catalog
+
+def _library(name: str, module: str) -> Any:
+    """A module that few histories need. Raises `UsageError` where its library is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise UsageError(f"{name} {NEEDED.format(library=module.partition('.')[0])}") from None
 
 
 @contextlib.contextmanager

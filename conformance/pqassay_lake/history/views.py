@@ -37,20 +37,13 @@ By = Literal["writer", "rule", "owner"]
 NO_OWNER = "no table"
 """The owner of findings in files that belong to no table."""
 
-SHOWN_COLUMNS = (
-    "known",
-    "counts",
-    "not_failing",
-    "verdict",
-    "could",
-    "writer",
-    "owner",
-    "message",
-    "remedy",
-    "owner_user",
-    "owner_query",
-    "owner_commit",
-)
+AS_STORED = ("path", "rule", "verdict", "could", "message", "writer", "owner", "column", "remedy")
+"""Members of a finding that are columns of the history."""
+
+OF_OWNERS = ("commit", "user", "query")
+"""Members that are columns whose names begin with ``owner_``."""
+
+SHOWN_COLUMNS = ("known", "counts", "not_failing", *AS_STORED, *map("owner_{}".format, OF_OWNERS))
 
 
 @dataclass(frozen=True)
@@ -222,19 +215,14 @@ def last_versions(history: History, scope: str) -> dict[str, int]:
 
 def _line(run: Mapping[str, Any], found: Found, is_new: Any) -> RunLine:
     told = found.counts & ~found.known
+    names = ("run", "scope", "partial", "files", "nonconformant", "errored", "exit_code")
     return RunLine(
-        run["run"],
-        time_of(run),
-        run["scope"],
-        run["partial"],
-        run["files"],
-        run["nonconformant"],
-        run["errored"],
-        run["exit_code"],
-        int(told.sum()),
-        int((told & is_new).sum()),
-        int((found.counts & found.known).sum()),
-        int(found.not_failing.sum()),
+        at=time_of(run),
+        findings=int(told.sum()),
+        new=int((told & is_new).sum()),
+        known=int((found.counts & found.known).sum()),
+        not_failing=int(found.not_failing.sum()),
+        **{name: run[name] for name in names},
     )
 
 
@@ -270,22 +258,12 @@ class _Chosen:
         for batch, is_new, first in self._rows(SHOWN_COLUMNS):
             for row, new, earliest in zip(batch.to_pylist(), is_new.tolist(), first.tolist(), strict=True):
                 yield FindingLine(
-                    path=row["path"],
-                    rule=row["rule"],
-                    verdict=row["verdict"],
-                    could=row["could"],
-                    message=row["message"],
                     new=new,
                     known=bool(row["known"]),
                     first=time_of(self._past.runs[earliest]),
-                    writer=row["writer"],
-                    owner=row["owner"],
-                    column=row["column"],
-                    commit=row["owner_commit"],
-                    user=row["owner_user"],
-                    query=row["owner_query"],
-                    remedy=row["remedy"],
                     not_failing=bool(row["not_failing"]),
+                    **{name: row[name] for name in AS_STORED},
+                    **{name: row[f"owner_{name}"] for name in OF_OWNERS},
                 )
 
     def groups(self, by: By) -> list[GroupLine]:

@@ -9,6 +9,9 @@ from pqassay_lake.repair.open_tables import OpenTable, quoted
 AT_ONCE = 500
 """Files that one statement takes: it is one commit, and its text has to be parsed."""
 
+Made = tuple[list[str], list[str]]
+"""Statements and notes of a repair."""
+
 PARTITIONS = 50
 """Partitions that a condition names; of more, it names none, and the statement looks at every file of the table."""
 

@@ -8,14 +8,11 @@ found by the name of the file, writes every file anew that has such a row: that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from pqassay_lake.repair.batches import batches, of_partitions
+from pqassay_lake.repair.batches import Made, batches, of_partitions
 from pqassay_lake.repair.open_tables import OpenTable, quoted, text
 from pqassay_tables.metadata import repairs
-
-Made = tuple[list[str], list[str]]
-"""Statements and notes."""
 
 WHOLE_FILES = "SET spark.databricks.delta.merge.deletionVectors.persistent = false"
 """Without it, a table with deletion vectors may keep the file and mark its rows as deleted."""
@@ -42,7 +39,9 @@ def delta_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
         repair: The name of the repair; see `pqassay_tables.metadata.repairs`.
         files: The files that it concerns, relative to the table.
     """
-    return _SQL.get(repair, _by_hand)(table, files)
+    if repair == repairs.DELTA_FILE.name:
+        return _rewritten(table, files)
+    return [], [NOTES[repair].format(table=table.name)] if repair in NOTES else []
 
 
 def _rewritten(table: OpenTable, files: Sequence[str]) -> Made:
@@ -77,35 +76,11 @@ def _are_named(paths: Sequence[str], names: Mapping[str, int]) -> str:
     return " OR ".join(f"endswith(_metadata.file_path, {text('/' + path)})" for path in paths)
 
 
-def _by_hand(_: OpenTable, __: Sequence[str]) -> Made:
-    return [], []
-
-
-def _of_checkpoint(_: OpenTable, __: Sequence[str]) -> Made:
-    said = (
-        "no statement writes a checkpoint from the log: remove the wrong one, if the log before it is still there, and _last_checkpoint; "
-        "the next writer makes a new one"
-    )
-    return [], [said]
-
-
-def _of_missing(table: OpenTable, _: Sequence[str]) -> Made:
-    return [], [
-        f"on Databricks: FSCK REPAIR TABLE {table.name}; Delta for Spark has no statement that removes a missing file"
-    ]
-
-
-def _earlier(table: OpenTable, _: Sequence[str]) -> Made:
-    said = (
-        f"DESCRIBE HISTORY {table.name} shows the versions; RESTORE TABLE {table.name} TO VERSION AS OF the last good one, "
-        "then do again what came after it"
-    )
-    return [], [said]
-
-
-_SQL: Mapping[str, Callable[[OpenTable, Sequence[str]], Made]] = {
-    repairs.DELTA_FILE.name: _rewritten,
-    repairs.DELTA_CHECKPOINT.name: _of_checkpoint,
-    repairs.DELTA_MISSING.name: _of_missing,
-    repairs.DELTA_BEFORE.name: _earlier,
+NOTES: Mapping[str, str] = {
+    repairs.DELTA_CHECKPOINT.name: "no statement writes a checkpoint from the log: remove the wrong one, if the log before it is still there, "
+    "and _last_checkpoint; the next writer makes a new one",
+    repairs.DELTA_MISSING.name: "on Databricks: FSCK REPAIR TABLE {table}; Delta for Spark has no statement that removes a missing file",
+    repairs.DELTA_BEFORE.name: "DESCRIBE HISTORY {table} shows the versions; RESTORE TABLE {table} TO VERSION AS OF the last good one, "
+    "then do again what came after it",
 }
+"""What to know of repairs for which there is no statement."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pqassay_lake.repair.batches import batches, of_partitions
+from pqassay_lake.repair.batches import Made, batches, of_partitions
 from pqassay_lake.repair.open_tables import OpenTable, quoted, text
 from pqassay_tables.metadata import repairs
 
@@ -17,9 +17,6 @@ TARGET = "commit.manifest.target-size-bytes"
 
 MODE = "write.update.mode"
 COPIES, MERGES = "copy-on-write", "merge-on-read"
-
-Made = tuple[list[str], list[str]]
-"""Statements and notes."""
 
 
 def iceberg_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:

@@ -13,7 +13,7 @@ from pqassay.stores.targets import find
 from pqassay_lake.owners import owners_in
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table.layout import TableKind
-from pqassay_tables.metadata.delta.actions import parse
+from pqassay_tables.metadata.delta.actions import object_of, parse
 from pqassay_tables.metadata.delta.state import DeltaState
 from pqassay_tables.metadata.iceberg.metadata import NotKnownError
 from pqassay_tables.metadata.iceberg.state import ElsewhereError, IcebergState
@@ -134,8 +134,7 @@ def _delta(at: TableAt, path: str, name: str, state: DeltaState) -> OpenTable:
     }
     fields = _fields(state)
     partition = {one.name for one in state.schema.partition}
-    configuration: Any = state.metadata.get("configuration")
-    properties: dict[str, str] = configuration if isinstance(configuration, dict) else {}
+    properties = object_of(state.metadata.get("configuration"))
     free = [one["name"] for one in fields if one["name"] not in partition and not _is_made(one)]
     return OpenTable(
         at,
@@ -210,7 +209,6 @@ def _iceberg(at: TableAt, path: str, name: str, catalog: str, state: IcebergStat
     specs: Any = state.metadata.get("partition-specs") or []
     sources = {one.get("source-id") for spec in specs for one in spec.get("fields", [])}
     fields = [one for one in schema["fields"] if one.get("id") not in sources] or schema["fields"]
-    properties: Any = state.metadata.get("properties")
     manifests: dict[tuple[int, int], list[int]] = {}
     for one in state.manifests:
         manifests.setdefault((one.listed.spec, one.listed.content), []).append(one.size)
@@ -222,7 +220,7 @@ def _iceberg(at: TableAt, path: str, name: str, catalog: str, state: IcebergStat
         state.snapshot_id if state.snapshot is not None else None,
         str(fields[0]["name"]) if fields else "",
         live,
-        properties=properties if isinstance(properties, dict) else {},
+        properties=object_of(state.metadata.get("properties")),
         deletes=frozenset(entry.inside for entry in state.entries if entry.inside is not None) - live.keys(),
         manifests=manifests,
     )

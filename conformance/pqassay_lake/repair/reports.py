@@ -116,11 +116,7 @@ def of_report(report: Report, name: str, *, with_known: bool = False) -> Reporte
 
 
 def _deepest(tiers: set[Tier]) -> Tier:
-    deepest: Tier = "footer"
-    for tier in TIERS:
-        if tier in tiers:
-            deepest = tier
-    return deepest
+    return max(tiers & set(TIERS), key=TIERS.index, default="footer")
 
 
 # -------------------------------------------------------------------------------------------- findings tables

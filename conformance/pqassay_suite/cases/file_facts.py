@@ -12,6 +12,7 @@ from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Op
 from pqassay.under_test.pages.walk import PageUnderTest
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.golden.literals import List, Rows, Written
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import ENCRYPTED_MAGIC
 from pqassay_spec.parquet.schema.types import annotation_of, converted_of
@@ -24,6 +25,7 @@ from pqassay_spec.parquet.thrift import (
     SchemaElement,
     Type,
 )
+from pqassay_suite.drivers.protocol import NULL_LISTS
 
 TYPES = {
     "DECIMAL": "type.decimal",
@@ -46,6 +48,7 @@ TYPES = {
 """The capability that a logical or converted type takes, by its name without parameters."""
 
 NANOSECONDS = "type.timestamp-nanos"
+WIDE = "type.timestamp-wide"
 UNSIGNED = "type.unsigned"
 INT96 = "type.int96"
 FIXED = "type.fixed"
@@ -235,6 +238,8 @@ def _needs_of_element(element: SchemaElement) -> Iterator[str]:
         yield TYPES["INTERVAL"]
     if name == "TIMESTAMP(NANOS)":
         yield NANOSECONDS
+    if name.startswith("TIMESTAMP(") and element.type == Type.FIXED_LEN_BYTE_ARRAY:
+        yield WIDE
     base = name.partition("(")[0]
     base = (
         base if base in TYPES else base.rpartition("_")[0]
@@ -287,3 +292,25 @@ def _rows_of(page: PageUnderTest) -> int:
     """The rows of a page of a column without lists."""
     first = page.header.data_page_header
     return page.v2.num_rows if page.v2 is not None else first.num_values if first is not None else 0
+
+
+def needs_of_rows(rows: Rows | None) -> list[str]:
+    """The capabilities that rows take beside those of their file: lists and maps that are null are not had by all."""
+    if rows is None:
+        return []
+    nulls = (
+        _holds_null_list(column.type, value)
+        for row in rows.rows
+        for column, value in zip(rows.columns, row, strict=True)
+    )
+    return [NULL_LISTS] if any(nulls) else []
+
+
+def _holds_null_list(kind: str, value: Written) -> bool:
+    """Whether a value of a type is a null list or map, or a list that holds one."""
+    if not kind.startswith(("list<", "map<")):
+        return False
+    if value is None:
+        return True
+    inner = kind[len("list<") : -1]
+    return isinstance(value, List) and any(_holds_null_list(inner, item) for item in value.list)

@@ -105,8 +105,8 @@ def _inconsistency(case: Case, place: str) -> str:
         "scan needs rows and a predicate": bool(expect.scan)
         and (expect.rows is None or expect.predicate is None),
         **_reading_problems(case),
-        "only a _pm has snapshots, prune and plan": file_kind(case) != "pm"
-        and any((expect.snapshots, expect.prune, expect.plan)),
+        "only a _pm has snapshots, prune, plan and updates": file_kind(case) != "pm"
+        and any((expect.snapshots, expect.prune, expect.plan, expect.update)),
     }
     if file_kind(case) == "pm":
         wrong["encode needs the value of a file with one snapshot"] = bool(expect.encode) and (

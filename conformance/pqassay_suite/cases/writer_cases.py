@@ -252,9 +252,12 @@ def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> W
 
 
 def asked_cases() -> list[GoldenCase]:
-    """Everything that an implementation is asked about: the golden cases of this installation, and tables to write.
+    """Everything that an implementation is asked about: the golden cases of this installation, tables to write, and updates.
 
     Raises:
         CaseError: See `pqassay_suite.cases.case.load`.
     """
-    return [*load(golden_folder()), *writer_cases()]
+    from pqassay_suite.cases.update_cases import update_cases  # noqa: PLC0415 - they are cases of writers, too
+
+    golden = load(golden_folder())
+    return [*golden, *writer_cases(), *update_cases(golden)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,37 @@ if TYPE_CHECKING:
     from pqassay_suite.running.runner import Times
 
 
-def named_driver(command: list[str], shipped: str | None) -> tuple[list[str], Implementation | None]:
-    """The command of a driver, and which of those that come with pqassay it is."""
-    if bool(command) == bool(shipped):
+@dataclass(frozen=True)
+class NamedDriver:
+    """A driver that a command names.
+
+    Attributes:
+        command: The program and its arguments.
+        implementation: Which of those that come with pqassay it is; ``None`` for another.
+    """
+
+    command: list[str]
+    implementation: Implementation | None = None
+
+    @property
+    def label(self) -> str:
+        """A name for messages and folders."""
+        return self.implementation.label if self.implementation else "driver"
+
+    @property
+    def seconds(self) -> float | None:
+        """Processor time that one which comes with pqassay gets for a request."""
+        return self.implementation.timeout if self.implementation else None
+
+
+def named_drivers(command: list[str], shipped: Sequence[str]) -> list[NamedDriver]:
+    """The drivers that come with pqassay, each once, then that of a command; one at least."""
+    if not command and not shipped:
         fail(
             "name a driver: `--driver duckdb`, or behind --, for example: pqassay suite run -- python3 driver.py"
         )
-    return (command, None) if shipped is None else _shipped(shipped)
+    named = [NamedDriver(*_shipped(name)) for name in dict.fromkeys(shipped)]
+    return [*named, NamedDriver(command)] if command else named
 
 
 def _shipped(name: str) -> tuple[list[str], Implementation]:

@@ -14,16 +14,17 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_args
 
 import typer
 
 from pqassay.cli.failure import OutputFile, fail, fail_at_length, require_format, require_no_data
 from pqassay.cli.output import print_report, write_output
-from pqassay.report.formats import OF_RUNS, RUN_FORMAT_HELP, FormatName, format_of
+from pqassay.cli.report import print_side_by_side
+from pqassay.report.formats import ABREAST, OF_RUNS, RUN_FORMAT_HELP, FormatName, format_of
 from pqassay.report.run.model import Operation
 from pqassay_spec.base.help_pages import epilog, example
-from pqassay_suite.cli.driver import named_driver, print_times, say_hello, wrong_in
+from pqassay_suite.cli.driver import NamedDriver, named_drivers, print_times, say_hello, wrong_in
 from pqassay_suite.cli.files import (
     DEFAULT_MEBIBYTES,
     DEFAULT_VALUES,
@@ -33,6 +34,8 @@ from pqassay_suite.cli.files import (
 )
 
 GIBIBYTE = 1 << 30
+
+NOTHING_ASKED = "these cases do not ask for that; `pqassay suite run --list` says what they ask for"
 
 DEFAULT_SECONDS = 10.0
 DEFAULT_GIBIBYTES = 4.0
@@ -55,6 +58,7 @@ EPILOG = epilog(
     "`pqassay suite run -- python3 driver.py`",
     "`pqassay suite run --driver duckdb --case 'pix/*'`",
     "`pqassay suite run --driver duckdb --files my-collection`",
+    "`pqassay suite run --driver duckdb --driver polars --output both.html`",
     codes="0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors",
 )
 
@@ -70,11 +74,11 @@ def run(
         ),
     ] = None,
     shipped: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--driver",
             metavar="NAME",
-            help="Driver that comes with pqassay; `pqassay suite drivers` lists them.",
+            help="Driver that comes with pqassay (`pqassay suite drivers` lists them); several are put side by side.",
         ),
     ] = None,
     case: Annotated[
@@ -154,13 +158,16 @@ def run(
     """Test a reader or writer, in any language, with golden or your own files."""
     _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
     chosen_format = format_of(output_format, output)
-    require_format(chosen_format, "results of runs are printed", OF_RUNS)
-    if files and cases:
-        fail("--files takes the place of --cases: files of your own have no manifests")
-    if files and operation and "read" not in operation:
-        fail(
-            "files of your own are asked about by read alone: nobody has said which queries they should answer"
-        )
+    several = len(set(shipped or ())) + bool(driver) > 1
+    of_one = {
+        "--files": files,
+        "--rerun": rerun,
+        "--hello": hello,
+        "--expectations": expectations,
+        "--write-expectations": write_expectations,
+    }
+    _require_printable(chosen_format, [name for name, value in of_one.items() if value] if several else None)
+    _require_own_files(files, cases, operation)
     wrong = wrong_in(rerun) if rerun else frozenset[tuple[str, str]]()
     only = operation or ()
     own = None if files is None else files_to_ask(files, case or (), wrong, max_size, max_values)
@@ -169,28 +176,33 @@ def run(
     if list_only:
         _list(chosen, only) if own is None else list_files(own)
         return
-    command, known_driver = named_driver(driver or [], shipped)
+    drivers = named_drivers(driver or [], shipped or [])
 
     from pqassay_spec.golden.revision import current
     from pqassay_suite.cases.expectations import Expectations
-    from pqassay_suite.drivers.driver import MOST_FRESH, Settings
+    from pqassay_suite.drivers.driver import Settings
     from pqassay_suite.drivers.process import Limits
     from pqassay_suite.running.runner import Times, tasks
 
-    seconds = timeout or (known_driver.timeout if known_driver else DEFAULT_SECONDS)
-    settings = Settings(
-        command,
-        Limits(seconds, int(memory * GIBIBYTE)),
-        jobs=jobs or os.cpu_count() or 1,
-        strict=validate_protocol,
-        keep=keep,
-        only=only,
-        tasks=wrong,
-        queries=queries or (known_driver.queries if known_driver else None),
-        fresh=known_driver.fresh if known_driver else MOST_FRESH,
-        shipped=known_driver.label if known_driver else None,
-        shown=known_driver.command if known_driver else (),
-    )
+    each = [
+        _settings(
+            named,
+            Settings(
+                named.command,
+                Limits(timeout or named.seconds or DEFAULT_SECONDS, int(memory * GIBIBYTE)),
+                jobs=jobs or os.cpu_count() or 1,
+                strict=validate_protocol,
+                keep=keep / named.label if keep and several else keep,
+                only=only,
+                tasks=wrong,
+                queries=queries,
+            ),
+        )
+        for named in drivers
+    ]
+    if several:
+        _run_several(drivers, each, chosen, None if cases else current(), chosen_format, output)
+    known_driver, settings = drivers[0].implementation, each[0]
     with _ended_by_sigterm(), contextlib.ExitStack() as stack:
         collection = None
         if own is not None:
@@ -198,7 +210,7 @@ def run(
                 made, collection = stack.enter_context(own.cases(settings, known_driver, progress))
                 chosen = [*made]
         if not tasks(chosen, only):
-            fail("these cases do not ask for that; `pqassay suite run --list` says what they ask for")
+            fail(NOTHING_ASKED)
         if hello:
             say_hello(chosen, settings)
             return
@@ -232,13 +244,68 @@ def run(
     raise typer.Exit(0 if write_expectations is not None else report.exit_code)
 
 
+def _require_printable(output_format: FormatName, of_one: Sequence[str] | None) -> None:
+    """Check the format; with several drivers also the options that are for one, of which there are to be none."""
+    if of_one is None:
+        require_format(output_format, "results of runs are printed", OF_RUNS)
+        return
+    require_format(output_format, "several results are printed", ABREAST)
+    if of_one:
+        fail(f"{of_one[0]} is for one driver; name one")
+
+
+def _require_own_files(
+    files: Path | None, cases: Path | None, operations: Sequence[Operation] | None
+) -> None:
+    if files and cases:
+        fail("--files takes the place of --cases: files of your own have no manifests")
+    if files and operations and "read" not in operations:
+        fail(
+            "files of your own are asked about by read alone: nobody has said which queries they should answer"
+        )
+
+
+def _settings(named: NamedDriver, settings: Settings) -> Settings:
+    """Settings with what a driver that comes with pqassay says of itself."""
+    known = named.implementation
+    if known is None:
+        return settings
+    return dataclasses.replace(
+        settings,
+        queries=settings.queries or known.queries,
+        fresh=known.fresh,
+        shipped=known.label,
+        shown=known.command,
+    )
+
+
+def _run_several(
+    drivers: Sequence[NamedDriver],
+    settings: Sequence[Settings],
+    cases: Sequence[GoldenCase],
+    revision: Revision | None,
+    output_format: FormatName,
+    output: Path | None,
+) -> NoReturn:
+    """Ask several drivers, print their results side by side, and exit with the highest code."""
+    from pqassay_suite.cases.expectations import Expectations
+    from pqassay_suite.running.runner import Times, tasks
+
+    if not tasks(cases, settings[0].only):
+        fail(NOTHING_ASKED)
+    with _ended_by_sigterm():
+        reports = [_asked(cases, each, Expectations(), Times(), revision) for each in settings]
+    print_side_by_side(reports, [named.label for named in drivers], output_format, output)
+    raise typer.Exit(max(report.exit_code for report in reports))
+
+
 def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCase], list[GoldenCase]]:
     """All golden cases, and those that match a pattern, with their parents."""
-    from pqassay_suite.cases.case import CaseError, golden_folder, load, select
-    from pqassay_suite.cases.writer_cases import writer_cases
+    from pqassay_suite.cases.case import CaseError, load, select
+    from pqassay_suite.cases.writer_cases import asked_cases
 
     try:
-        every = load(folder) if folder else [*load(golden_folder()), *writer_cases()]
+        every = load(folder) if folder else asked_cases()
         return every, select(every, patterns)
     except CaseError as error:
         fail(str(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import tempfile
@@ -259,7 +260,7 @@ class DriverUnderTest:
                 said = self._session.ask(text, collector.is_whole)
             except OSError as error:
                 raise CannotStartError(f"{self.settings.command[0]}: {error.strerror or error}") from None
-            ended, stderr = said.ended, said.stderr
+            ended, stderr, lines = said.ended, said.stderr, said.lines
             problem = collector.problem or said.problem
             if collector.problem:
                 self._session.close()
@@ -271,9 +272,12 @@ class DriverUnderTest:
                     return dict.fromkeys(seqs, content)
                 problem = content.reason
                 content = _written(folder)
-            if not collector.is_whole(content.splitlines()):
+            lines = content.splitlines()
+            if not collector.is_whole(lines):
                 problem = problem or "there are queries without an answer"
             problem = collector.problem or problem
+        if self.settings.keep is not None:
+            _keep_lines(folder, lines, stderr)
         replies: dict[int, Reply] = dict(collector.answers)
         if len(replies) < len(seqs) or problem:
             first = next((seq for seq in seqs if seq not in replies), seqs[-1])
@@ -311,6 +315,16 @@ def _like(replies: Mapping[int, Reply]) -> NoAnswer:
     if last.timed_out:
         return NoAnswer(last.outcome, "not asked after a query that took too long", timed_out=True)
     return NoAnswer(last.outcome, f"not asked after {MOST_CRASHES} queries without an answer")
+
+
+def _keep_lines(folder: Path, lines: Sequence[bytes], stderr: str) -> None:
+    """Write what a driver said behind what it said before in this exchange."""
+    kept = {"answers.jsonl": b"".join(line + b"\n" for line in lines), "stderr.txt": stderr.encode()}
+    for name, text in kept.items():
+        with contextlib.suppress(OSError):  # by what it did to its folder
+            if text:
+                with (folder / name).open("ab") as file:
+                    file.write(text)
 
 
 def _written(folder: Path) -> bytes:

@@ -15,9 +15,13 @@ from typing import Annotated, Any, ClassVar, Literal, cast, get_args, get_type_h
 from pqassay.report.model import schema_of
 from pqassay.report.run.model import Operation
 from pqassay_spec.base.strict_json import Closed
+from pqassay_spec.golden.case import Stop
 from pqassay_spec.golden.literals import LongInteger, Rows, ValueNotReadableError, Written, read_value
 
 PROTOCOL: Literal[2] = 2
+
+NULL_LISTS = "nested.null-lists"
+"""The capability to tell a list, or a map, that is null from one that is empty."""
 
 Index = Literal["on", "off"]
 """Whether a scan may use what the file says of its values."""
@@ -42,7 +46,8 @@ class HelloAnswer(Message):
     """Who the driver is, what it can do, and how its library compares.
 
     Attributes:
-        capabilities: Names of what it can do; see `applicable`.
+        capabilities: Names of what it can do; see `missing_capability`.
+        lacks: Names of what it cannot do, though its capabilities imply it.
         serve: Whether ``driver --serve`` answers request after request.
         nan: How NaN is compared.
         zeros: How the two zeros are compared.
@@ -53,6 +58,7 @@ class HelloAnswer(Message):
     version: str
     language: str
     capabilities: list[str]
+    lacks: list[str] = field(default_factory=list[str])
     serve: bool = False
     nan: Nan = "unordered"
     zeros: Zeros = "equal"
@@ -155,12 +161,13 @@ class CaseRequest(Message):
 
 @dataclass(frozen=True)
 class ReadRequest(CaseRequest):
-    """Give all rows of a file, with these columns: all of its own, in this order."""
+    """Give all rows of a file, with these columns: all of its own, in this order; ``types`` has the type of each, if it is known."""
 
     carries = ("rows", "digest")
     op: Literal["read"]
     file: str
     columns: list[str]
+    types: dict[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -260,6 +267,19 @@ class EncodeRequest(CaseRequest):
 
 
 @dataclass(frozen=True)
+class UpdateRequest(FileRequest):
+    """Append a snapshot that says ``value`` to a ``_pm``, in place.
+
+    Attributes:
+        stop: Where to stop, as if killed: ``before-size``, when all is written but the committed size.
+    """
+
+    op: Literal["update"]
+    value: dict[str, Any]
+    stop: Stop | None = None
+
+
+@dataclass(frozen=True)
 class Query(Message):
     """A query of a scan.
 
@@ -278,13 +298,18 @@ class Query(Message):
 
 @dataclass(frozen=True)
 class ScanRequest(FileRequest):
-    """Answer queries about a file: for each, these columns of the rows that satisfy the predicate."""
+    """Answer queries about a file: for each, these columns of the rows that satisfy the predicate.
+
+    Attributes:
+        types: The type of each column of the file, if it is known.
+    """
 
     may_ignore_index = True
     carries = ("rows", "digest")
     op: Literal["scan"]
     queries: list[Query]
     column: str | None = None
+    types: dict[str, str] | None = None
 
     @property
     def lines(self) -> int:
@@ -329,6 +354,7 @@ Request = (
     | DecodeRequest
     | LintRequest
     | EncodeRequest
+    | UpdateRequest
     | ScanRequest
     | SnapshotRequest
     | PruneRequest
@@ -448,6 +474,7 @@ def missing_capability(
     requires: Collection[str],
     needs: Collection[str],
     capabilities: Collection[str],
+    lacks: Collection[str] = (),
 ) -> str:
     """The capability that is missing for an operation on a case; empty for none.
 
@@ -455,6 +482,8 @@ def missing_capability(
 
     >>> missing_capability("scan", "IDX1", ["idx1"], [], ["idx1.decode"])
     'idx1.scan'
+    >>> missing_capability("read", "PQF", [], ["nested", "nested.null-lists"], ["read", "nested"], ["nested.null-lists"])
+    'nested.null-lists'
     >>> missing_capability("read", "IDX1", ["idx1"], ["type.date"], ["read", "type.date"])
     ''
 
@@ -464,6 +493,7 @@ def missing_capability(
         requires: What its manifest requires.
         needs: What the types, codecs and orders of its file take.
         capabilities: What the driver declares.
+        lacks: What it declares not to have. A name that it lacks takes the names along that begin with it.
     """
     declared = _implied(tuple(capabilities))
     if operation == "read":  # any reader of Parquet, whatever it knows of the family
@@ -473,7 +503,14 @@ def missing_capability(
         needed.append(f"{family.lower()}.{operation}")
     # An order that a reader does not know, it leaves aside: only reading the index itself takes it.
     needed += [name for name in needs if operation == "decode" or not name.startswith("order.")]
-    return next((name for name in needed if name not in declared), "")
+    return next(
+        (
+            name
+            for name in needed
+            if _implied((name,)) & set(lacks) or (name not in declared and name not in HAD_UNLESS_LACKED)
+        ),
+        "",
+    )
 
 
 @lru_cache(maxsize=16)
@@ -485,6 +522,9 @@ def _implied(capabilities: tuple[str, ...]) -> frozenset[str]:
         for length in range(1, len(parts) + 1)
     )
 
+
+HAD_UNLESS_LACKED = frozenset({NULL_LISTS})
+"""Capabilities that every driver with what they begin with has, unless it says that it lacks them."""
 
 NOT_FOR_SCANS = frozenset({"idx1.companion"})
 """Capabilities that a scan does not take, which may leave the index aside."""

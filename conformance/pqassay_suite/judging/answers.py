@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast, get_args
 
 from pqassay.literals.rows import rows_difference
@@ -20,6 +20,7 @@ from pqassay_suite.drivers.protocol import Accept, Answer, given
 from pqassay_suite.drivers.written_file import Inspection
 from pqassay_suite.judging import directory_answers, pm_answers, row_answers
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, expects
+from pqassay_suite.judging.pm_updates import UPDATING
 
 Thing = TypeVar("Thing")
 
@@ -165,6 +166,14 @@ def _wishes(bench: Bench) -> protocol.Wishes | None:
     return directory_answers.index_wishes(bench.case, wishes)
 
 
+def demanded(wishes: protocol.Wishes, rows: Rows) -> protocol.Wishes:
+    """The wishes that a written file must fulfil: no text demands a bloom filter for a column without values."""
+    names = rows.names()
+    filled = {name for row in rows.rows for name, value in zip(names, row, strict=True) if value is not None}
+    filters = [name for name in wishes.bloom_filter or () if name in filled]
+    return replace(wishes, bloom_filter=filters or None)
+
+
 def _judge_encode(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
     there = bench.output.is_file() and not bench.output.is_symlink()
     judged = expects(acceptance, answer)
@@ -183,7 +192,7 @@ def _judge_written(bench: Bench) -> Judgement:
     family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
     options = {family.column_option: case.column or ""} if family.column_option else {}
     asked = _wishes(bench)
-    wishes = None if asked is None else given(asked)
+    wishes = None if asked is None else given(demanded(asked, rows))
     inspected = bench.inspector.inspect(Inspection(str(bench.output), options, rows.names(), wishes))
     if isinstance(inspected, str):
         return Judgement(False, "the written file cannot be judged", "a file that can be checked", inspected)
@@ -224,6 +233,7 @@ ASKING: dict[Operation, Asking[Any]] = {
     "decode": Asking(lambda case: _once(case.expect.decode), _decode_request, _judge_decode),
     "lint": Asking(lambda case: _once(case.expect.lint), _lint_request, _judge_lint),
     "encode": Asking(lambda case: _once(case.expect.encode), _encode_request, _judge_encode),
+    "update": UPDATING,
     **pm_answers.ASKING,
 }
 """Requests and judgements of each operation but `scan`, whose requests carry many queries: `pqassay_suite.running.scanning`."""

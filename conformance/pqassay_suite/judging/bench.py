@@ -110,7 +110,8 @@ class Asking(Generic[Expected]):
 def described(answer: Answer) -> str:
     """An answer in one line."""
     if isinstance(answer, Reject):
-        return f"reject: {answer.message}"
+        raised = (answer.raised or "").partition(":")[0]
+        return f"reject{f' ({raised})' if raised else ''}: {answer.message}"
     if isinstance(answer, Unsupported):
         return f"unsupported: {answer.reason}"
     value = getattr(answer, "value", None)
@@ -135,7 +136,13 @@ def expects(wanted: str | None, answer: Answer) -> Judgement | None:
         return None
     if wanted == "either":
         return refusal(answer)
-    return Judgement(False, "refused", "accept", described(answer), fault="refused")
+    return refused(answer, "accept")
+
+
+def refused(answer: Reject, expected: str) -> Judgement:
+    """The judgement of a refusal that is wrong; one on purpose weighs less where the file is odd."""
+    fault: Fault = "refused" if is_accident(answer.raised) else "declined"
+    return Judgement(False, "refused", expected, described(answer), fault=fault)
 
 
 def refusal(answer: Reject) -> Judgement:

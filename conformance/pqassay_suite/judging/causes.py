@@ -10,16 +10,24 @@ from pqassay.report.run.model import Operation, Outcome
 from pqassay_spec.golden.case import Case
 from pqassay_suite.drivers.excerpt import TELLING
 
-Fault = Literal["wrong", "refused", "accepted", "crashed", "accident", "protocol"]
-"""What is wrong with an answer: what it says, that it is a refusal, that it is none, that there is none."""
+Fault = Literal["wrong", "refused", "declined", "accepted", "crashed", "accident", "protocol"]
+"""What is wrong with an answer: what it says, that it is a refusal (``declined``: on purpose), that it is none, that there is none."""
 
-_OF_VALID: Mapping[Fault, int] = {"wrong": 1, "crashed": 2, "refused": 3, "accident": 3, "protocol": 2}
+_OF_VALID: Mapping[Fault, int] = {
+    "wrong": 1,
+    "crashed": 2,
+    "refused": 3,
+    "declined": 3,
+    "accident": 3,
+    "protocol": 2,
+}
 _OF_DAMAGED: Mapping[Fault, int] = {
     "wrong": 4,
     "crashed": 5,
     "accident": 6,
     "accepted": 7,
     "refused": 3,
+    "declined": 8,
     "protocol": 5,
 }
 

@@ -14,7 +14,7 @@ from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.protocol import Accept, Answer, IgnoredIndex, Reject
-from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, described, refusal
+from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, described, refusal, refused
 
 
 def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
@@ -66,7 +66,16 @@ def _expected(case: Case) -> Sequence[ReadExpectation]:
 
 
 def _request(bench: Bench, _: ReadExpectation) -> protocol.CaseRequest:
-    return protocol.ReadRequest(protocol.PROTOCOL, "read", str(bench.input), _names(bench.golden))
+    golden = bench.golden
+    return protocol.ReadRequest(protocol.PROTOCOL, "read", str(bench.input), _names(golden), types_of(golden))
+
+
+def types_of(golden: GoldenCase) -> dict[str, str] | None:
+    """The type of each column, in the words of manifests; ``None`` where no manifest tells."""
+    if golden.known_facts is not None:
+        return None
+    rows = golden.rows or (golden.parent.rows if golden.parent else None)
+    return None if rows is None else {column.name: column.type for column in rows.columns}
 
 
 def _names(golden: GoldenCase) -> list[str]:
@@ -80,7 +89,7 @@ def _names(golden: GoldenCase) -> list[str]:
 def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement:
     if isinstance(answer, Reject):
         if expected.refusal == "never":
-            return Judgement(False, "refused", "all rows", described(answer), fault="refused")
+            return refused(answer, "all rows")
         return refusal(answer)
     if not isinstance(answer, Accept):
         return RIGHT

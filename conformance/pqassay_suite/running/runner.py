@@ -27,6 +27,7 @@ from pqassay.report.run.model import (
     Exposure,
     NotAsked,
     Operation,
+    Outcome,
     Result,
     RunLimits,
     RunReport,
@@ -40,6 +41,7 @@ from pqassay_spec.golden.revision import Revision
 from pqassay_spec.rules.catalogue import digest as rules_digest
 from pqassay_suite.cases.case import GoldenCase, inputs_digest, manifests_digest
 from pqassay_suite.cases.expectations import Expectations
+from pqassay_suite.cases.file_facts import needs_of_rows
 from pqassay_suite.cases.revision_score import counted_by
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
@@ -51,6 +53,7 @@ from pqassay_suite.judging.causes import cause_of, severity
 from pqassay_suite.judging.credit import credited
 from pqassay_suite.judging.pins import pin_of, pin_of_queries
 from pqassay_suite.judging.reader_faults import broken_reader_rules
+from pqassay_suite.running.keeping import keep
 from pqassay_suite.running.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
@@ -226,9 +229,9 @@ class _Asking:
         others: list[Task] = []
         missing: Counter[str] = Counter()
         for golden, operation in work:
-            case, needs = golden.case, self.facts.of(golden).needs
+            case, needs = golden.case, [*self.facts.of(golden).needs, *needs_of_rows(golden.rows)]
             lacking = protocol.missing_capability(
-                operation, case.family, case.requires, needs, self.hello.capabilities
+                operation, case.family, case.requires, needs, self.hello.capabilities, self.hello.lacks
             )
             if lacking:
                 missing[lacking] += 1
@@ -255,11 +258,11 @@ class _Asking:
         result = Result(case.id, case.family, operation, "passed", rules=case.rules or None)
         for number, expected in enumerate(ASKING[operation].expected(case)):
             result, _ = self._ask_once(golden, operation, number, expected)
-            if not result.is_good and self.driver.may_ask_again():
+            if (not result.is_good or result.outcome == "exposed") and self.driver.may_ask_again():
                 self.driver.start_afresh()
                 first = result
                 result, told = self._ask_once(golden, operation, number, expected)
-                if result.is_good:
+                if result.is_good and result.outcome != "exposed":
                     self.driver.is_unstable = True
                     result = _unstable(first, told)
             if operation == "read" and self._is_inherited(golden, result, number):
@@ -271,7 +274,7 @@ class _Asking:
     def _is_inherited(self, golden: GoldenCase, result: Result, number: int) -> bool:
         """Whether the rows of a damaged file are wrong, and those of its valid parent, which has the same, in the same words."""
         parent = golden.parent
-        wrong = result.outcome == "failed" and not (result.actual or "").startswith("reject")
+        wrong = result.outcome in ("failed", "exposed") and not (result.actual or "").startswith("reject")
         if parent is None or not wrong or golden.rows is None or golden.rows != parent.rows:
             return False
         expected = list(ASKING["read"].expected(parent.case))
@@ -281,7 +284,8 @@ class _Asking:
         if key not in self._of_parents:  # many damaged files have the same parent
             self._of_parents[key], _ = self._ask_once(parent, "read", number, expected[number])
         other = self._of_parents[key]
-        return (other.outcome, other.actual, other.pin) == (result.outcome, result.actual, result.pin)
+        is_wrong = other.outcome == "failed"  # the parent tells no lie
+        return is_wrong and (other.actual, other.pin) == (result.actual, result.pin)
 
     def _ask_once(
         self, golden: GoldenCase, operation: Operation, number: int, expected: object
@@ -306,7 +310,7 @@ class _Asking:
                     if judged.right and operation == "encode":
                         self._keep_written(bench)
             finally:
-                keep(self.settings, bench, request, f"{operation}-{number + 1}")
+                keep(self.settings.keep, bench, case.id, request, f"{operation}-{number + 1}")
             texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
             changed: dict[str, Any] = {
                 name: text and bench.without_folder(text) for name, text in texts.items()
@@ -332,17 +336,19 @@ class _Asking:
         rules = list(judged.rules) or case.rules or None
         if judged.right:
             return Result(case.id, case.family, operation, "passed", rules=rules)
+        outcome: Outcome = "refused by accident" if judged.fault == "accident" else "failed"
+        is_exposed = operation == "read" and case.expect.scan == "exposure" and judged.fault == "wrong"
         return Result(
             case.id,
             case.family,
             operation,
-            "refused by accident" if judged.fault == "accident" else "failed",
+            "exposed" if is_exposed else outcome,
             judged.reason,
             rules,
             judged.expected,
             judged.actual or described(reply),
             first_difference=judged.difference or None,
-            severity=severity(case, judged.fault),
+            severity=None if is_exposed else severity(case, judged.fault),
             pin=pin_of(reply, judged.rules),
         )
 
@@ -350,14 +356,13 @@ class _Asking:
 
     def _scan(self, golden: GoldenCase) -> _Done:
         case = golden.case
-        scanning = Scanning(self.driver, golden, self.facts, self.semantics, self.settings.queries)
+        settings = self.settings
+        scanning = Scanning(self.driver, golden, self.facts, self.semantics, settings.queries, settings.keep)
         judged, before = scanning.ask(), {}
         if case.expect.scan == "exposure":
             judged = [one.before or one for one in judged]
         else:
             before = {place: one.before for place, one in enumerate(judged) if one.before is not None}
-        if self.settings.keep is not None:
-            self._keep_scan(golden, scanning)
         left_aside = sum(one.is_left_aside for one in judged)
         wrong = {place: one for place, one in enumerate(judged) if not one.is_right}
         blames = dict(zip(wrong, scanning.blames(list(wrong.values())), strict=True))
@@ -415,12 +420,6 @@ class _Asking:
             actual=one.judgement.actual,
         )
 
-    def _keep_scan(self, golden: GoldenCase, scanning: Scanning) -> None:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            bench = Bench(golden, Path(name), self.driver.inspector)
-            bench.hand_over()
-            keep(self.settings, bench, scanning.request(bench), "scan-1")
-
 
 def _inherited(result: Result) -> Result:
     """The result where the valid parent is answered in the same wrong way."""
@@ -447,19 +446,6 @@ def _unstable(first: Result, told: str) -> Result:
     reason = f"{first.reason}; a fresh process answers rightly"
     actual = f"{first.actual or first.reason}; from a fresh process: {told}"
     return dataclasses.replace(first, outcome="unstable", reason=reason, actual=actual, pin=None)
-
-
-def keep(settings: Settings, bench: Bench, request: protocol.CaseRequest, name: str) -> None:
-    """Keep what was exchanged, with the paths of where it is kept."""
-    if settings.keep is None or not bench.folder.is_dir():
-        return
-    target = settings.keep.resolve() / bench.case.id / name
-    target.mkdir(parents=True, exist_ok=True)
-    for path in bench.folder.iterdir():
-        if path.is_file() and not path.is_symlink():
-            shutil.copyfile(path, target / path.name)
-    text = protocol.to_json(request).replace(str(bench.folder), str(target))
-    (target / "request.json").write_text(text, encoding="ascii")
 
 
 def _report(
@@ -491,6 +477,7 @@ def _report(
             version=hello.version if hello else None,
             language=hello.language if hello else None,
             capabilities=sorted(hello.capabilities) if hello else None,
+            lacks=sorted(hello.lacks) or None if hello else None,
             serve=hello.serve if hello else None,
             nan=hello.nan if hello else None,
             zeros=hello.zeros if hello else None,

@@ -23,10 +23,11 @@ from pqassay_suite.cases.queries import MOST, CaseQuery, queries
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer, Reply
 from pqassay_suite.drivers.protocol import IgnoredIndex, Index, Reject, Unsupported
-from pqassay_suite.judging.bench import RIGHT, Bench, Judgement, described, refusal
+from pqassay_suite.judging.bench import RIGHT, Bench, Judgement, refusal, refused
 from pqassay_suite.judging.causes import Fault
 from pqassay_suite.judging.pins import pin_of
-from pqassay_suite.judging.row_answers import judged_rows, words_of
+from pqassay_suite.judging.row_answers import judged_rows, types_of, words_of
+from pqassay_suite.running.keeping import keep
 
 MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8, "DIR": 6}
 """Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
@@ -36,7 +37,7 @@ MOST_HANGS = 2
 
 NOT_ASKED = NoAnswer("crashed", f"not asked after {MOST_HANGS} queries that took too long", timed_out=True)
 
-GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "accepted", "accident")
+GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "declined", "accepted", "accident")
 """Faults, the gravest first."""
 
 
@@ -163,7 +164,7 @@ def _wanted(
 
 
 class Scanning:
-    """Scans of one case, by all of its queries or by the first `most` of them."""
+    """Scans of one case, by all of its queries or by the first `most` of them; exchanges are kept in a folder, if there is one."""
 
     def __init__(
         self,
@@ -172,9 +173,10 @@ class Scanning:
         facts: CaseFacts,
         semantics: Semantics,
         most: int | None = None,
+        kept: Path | None = None,
     ) -> None:
-        self.driver, self.golden, self.semantics = driver, golden, semantics
-        self._hangs = 0
+        self.driver, self.golden, self.semantics, self.kept = driver, golden, semantics, kept
+        self._hangs = self._exchanges = 0
         self.queries = list(islice(self._known(facts.queries(golden)), most))
 
     def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
@@ -196,10 +198,6 @@ class Scanning:
             if any(one.before is not None for one in judged):
                 self.driver.is_unstable = True
         return judged
-
-    def request(self, bench: Bench) -> protocol.ScanRequest:
-        """The request that carries all queries."""
-        return scan_request(bench, [known.query for known in self.queries], "on")
 
     def blames(self, wrong: Sequence[Judged]) -> list[Blame | None]:
         """Whether each wrong answer is right without the index."""
@@ -229,6 +227,9 @@ class Scanning:
             bench.hand_over()
             request = scan_request(bench, [known.query for known in asked], index)
             replies = self.driver.ask_queries(request, bench.folder)
+            self._exchanges += 1
+            about = "" if golden is self.golden else "-parent"
+            keep(self.kept, bench, self.golden.case.id, request, f"scan-{self._exchanges}{about}")
             self._hangs += any(isinstance(reply, NoAnswer) and reply.timed_out for reply in replies)
             judged = [_judged(golden.case, known, reply) for known, reply in zip(asked, replies, strict=True)]
             return [_without_folder(one, bench) for one in judged]
@@ -255,7 +256,7 @@ def _verdict(case: Case, known: KnownQuery, reply: Reply) -> Judged:
     if isinstance(reply, Reject):
         if case.expect.scan == "refusal-allowed":
             return Judged(known, refusal(reply))
-        return Judged(known, Judgement(False, "refused", "rows", described(reply), fault="refused"))
+        return Judged(known, refused(reply, "rows"))
     words = words_of(known.query.predicate, len(known.rows))
     return Judged(known, judged_rows(known.rows, reply, words), is_left_aside=isinstance(reply, IgnoredIndex))
 
@@ -279,6 +280,7 @@ def scan_request(bench: Bench, asked: Sequence[CaseQuery], index: Index) -> prot
         str(bench.input),
         [protocol.Query(seq, query.predicate, query.columns, index) for seq, query in enumerate(asked)],
         bench.case.column,
+        types_of(bench.golden),
     )
 
 
@@ -308,6 +310,7 @@ def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame
         "crashed": "crashed",
         "protocol": "crashed",
         "refused": "refused",
+        "declined": "refused",
     }
     verdict = verdicts.get(one.fault, "wrong rows" if "too many" in one.told else "rows lost")
     rows = [other for other in misled if other.fault == "wrong"]

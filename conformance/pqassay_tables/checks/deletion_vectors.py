@@ -101,14 +101,11 @@ def wrong_checksum(one: DeletionVector) -> Iterator[Violation]:
         raise Broken(one.rules.length)
     actual = grammar.checksum(stored.vector)
     if actual != stored.checksum:
-        yield Violation(
-            f"the checksum of the deletion vector at {one.claims.offset} of {one.name} is {stored.checksum:#010x}, "
-            f"and that of its bytes is {actual:#010x}",
-            one.field("checksum", one.claims.length, grammar.CHECKSUM_SIZE),
-            expected=f"{actual:#010x}",
-            actual=f"{stored.checksum:#010x}",
-            remedy=_terms(one).restored,
-        )
+        given, true = f"{stored.checksum:#010x}", f"{actual:#010x}"
+        vector = f"the deletion vector at {one.claims.offset} of {one.name}"
+        said = f"the checksum of {vector} is {given}, and that of its bytes is {true}"
+        field = one.field("checksum", one.claims.length, grammar.CHECKSUM_SIZE)
+        yield Violation(said, field, true, given, remedy=_terms(one).restored)
 
 
 def no_bitmap(one: DeletionVector) -> Iterator[Violation]:
@@ -120,26 +117,18 @@ def no_bitmap(one: DeletionVector) -> Iterator[Violation]:
             raise
         path = one.file.claims.path if one.file.claims else ""
         place = _terms(one).place.format(path=path, offset=one.claims.offset, name=one.name)
-        yield Violation(
-            f"the deletion vector {place} is no bitmap: {error.reason}",
-            one.field(error.field or "bitmap", error.offset or 0, error.length),
-            expected=error.expected,
-            actual=error.actual,
-            remedy=_terms(one).restored,
-        )
+        said = f"the deletion vector {place} is no bitmap: {error.reason}"
+        field = one.field(error.field or "bitmap", error.offset or 0, error.length)
+        yield Violation(said, field, error.expected, error.actual, remedy=_terms(one).restored)
 
 
 def wrong_cardinality(one: DeletionVector) -> Iterator[Violation]:
     """The vector holds as many positions as the table says."""
     count, claimed, terms = one.bitmap.count, one.claims.cardinality, _terms(one)
     if count != claimed:
-        yield Violation(
-            f"{terms.cardinality.format(claimed=claimed)}, and it holds {count} positions",
-            claim_field(one.file, one.claims.place.below(terms.counted)),
-            expected=str(count),
-            actual=str(claimed),
-            remedy=terms.restated,
-        )
+        said = f"{terms.cardinality.format(claimed=claimed)}, and it holds {count} positions"
+        field = claim_field(one.file, one.claims.place.below(terms.counted))
+        yield Violation(said, field, str(count), str(claimed), remedy=terms.restated)
 
 
 def positions_beyond_rows(one: DeletionVector) -> Iterator[Violation]:
@@ -148,10 +137,6 @@ def positions_beyond_rows(one: DeletionVector) -> Iterator[Violation]:
     if rows < 0:
         raise Broken("PQF-015")
     if greatest is not None and greatest >= rows:
-        yield Violation(
-            f"a deletion vector {terms.removes} row {greatest} of a file of {rows} rows",
-            claim_field(one.file, one.claims.place.below(terms.named)),
-            expected=f"positions less than {rows}",
-            actual=str(greatest),
-            remedy=terms.restored,
-        )
+        said = f"a deletion vector {terms.removes} row {greatest} of a file of {rows} rows"
+        field = claim_field(one.file, one.claims.place.below(terms.named))
+        yield Violation(said, field, f"positions less than {rows}", str(greatest), remedy=terms.restored)

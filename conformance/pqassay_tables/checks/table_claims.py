@@ -21,7 +21,6 @@ from pqassay_spec.parquet.column_order import bound_width, key
 from pqassay_spec.table.layout import TableKind
 from pqassay_tables.under_test.claimed_bounds import Unreached, shown_value
 from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedFile
-from pqassay_tables.under_test.table import claim_field
 
 
 def claimed_by(table: TableKind) -> Subject[ClaimedFile]:
@@ -45,13 +44,8 @@ def row_count(file: ClaimedFile) -> Iterator[Violation]:
     if actual < 0:
         raise Broken("PQF-015")
     if claimed.value != actual:
-        yield Violation(
-            f"the table says that {file.name} has {claimed.value} rows, and its footer says {actual}",
-            claim_field(file.file, claimed.place),
-            expected=str(actual),
-            actual=str(claimed.value),
-            remedy=file.claims.remedy,
-        )
+        said = f"the table says that {file.name} has {claimed.value} rows, and its footer says {actual}"
+        yield file.wrong(claimed.place, said, str(actual), str(claimed.value), remedy=file.claims.remedy)
 
 
 def null_counts(file: ClaimedFile, compared: Container[int] | None = None) -> Iterator[Violation]:

@@ -9,7 +9,6 @@ from pqassay.under_test.violation import Violation
 from pqassay_tables.metadata.column_types import TableField
 from pqassay_tables.under_test.claimed_columns import ClaimedFile
 from pqassay_tables.under_test.file_schemas import Problem, mismatches
-from pqassay_tables.under_test.table import claim_field
 
 SHOWN = 5
 """Names of columns that a message lists."""
@@ -42,13 +41,9 @@ def absent_columns(file: ClaimedFile) -> Iterator[Violation]:
     """Columns that are not in the file, and cannot be null."""
     for mismatch in mismatches(file, Problem.ABSENT):
         if not _is_constant(file, mismatch.field):
-            yield Violation(
-                f"{file.name} has no column {mismatch.field.name}, which cannot be null",
-                claim_field(file.file, file.claims.place),
-                expected=_looked_for(mismatch.field),
-                actual="none",
-                column=mismatch.field.name,
-            )
+            said = f"{file.name} has no column {mismatch.field.name}, which cannot be null"
+            place = file.claims.place
+            yield file.wrong(place, said, _looked_for(mismatch.field), "none", column=mismatch.field.name)
 
 
 def columns_not_found(file: ClaimedFile) -> Iterator[Violation]:

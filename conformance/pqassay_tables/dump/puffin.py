@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from pqassay.dump.forms import Sink
 from pqassay.dump.json_text import hand_on
@@ -17,6 +17,7 @@ from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.table import puffin
 from pqassay_tables.dump.deletion_vector import stored_vector
+from pqassay_tables.metadata.delta.actions import object_of
 
 MOST_FOOTER = 1 << 26
 """Bytes of the longest footer that is taken apart."""
@@ -85,12 +86,12 @@ def _blobs(data: bytes) -> list[Any]:
         found: Any = json.loads(data)
     except (ValueError, RecursionError):
         return []
-    listed: Any = cast("dict[str, Any]", found).get("blobs") if isinstance(found, dict) else None
+    listed: Any = object_of(found).get("blobs")
     return listed if isinstance(listed, list) else []
 
 
 def _blob(source: Source, errors: Errors, path: str, blob: Any, end: int) -> Iterator[Region]:
-    members = cast("dict[str, Any]", blob) if isinstance(blob, dict) else {}
+    members = object_of(blob)
     offset, length = members.get("offset"), members.get("length")
     if type(offset) is not int or type(length) is not int or not 0 <= offset <= offset + length <= end:
         told = f"a blob of {length!r:.40} bytes at {offset!r:.40}, in a file whose footer begins at {end}"

@@ -17,7 +17,7 @@ _TIMESTAMP = re.compile(
     r"(?P<zone>Z|UTC|(?P<sign>[+-])(?P<zh>\d{2}):?(?P<zm>\d{2})(?::?(?P<zs>\d{2}))?)?",
     re.ASCII,
 )
-_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_ERA, _ERA_DAYS = 400, 146_097
 
 _EPOCH, _EPOCH_DAY = datetime(1970, 1, 1), date(1970, 1, 1).toordinal()  # noqa: DTZ001 - moments are counted without zones
 
@@ -47,9 +47,11 @@ def days(text: str) -> int:
     if match is None:
         raise ValueError("it is no date")
     year, month, day = (int(part) for part in match.groups())
-    if not 1 <= month <= 12 or not 1 <= day <= _LENGTHS[month - 1] + (month == 2 and _is_leap(year)):
-        raise ValueError("there is no such day")
-    return _days_of(year, month, day)
+    era, of_era = divmod(year, _ERA)
+    try:  # Python knows the years 1 to 9999, and those of every era are alike
+        return date(_ERA + of_era, month, day).toordinal() + (era - 1) * _ERA_DAYS - _EPOCH_DAY
+    except ValueError:
+        raise ValueError("there is no such day") from None
 
 
 def nanoseconds(text: str, *, zone: bool | None) -> int:
@@ -96,15 +98,3 @@ def _plain_moment(text: str) -> int | None:
         return None
     since = moment - _EPOCH
     return (since.days * DAY_SECONDS + since.seconds) * SECOND + since.microseconds * 1000
-
-
-def _is_leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-
-
-def _days_of(year: int, month: int, day: int) -> int:
-    """Years begin in March here, so that a leap day is the last."""
-    year -= month <= 2
-    era, of_era = divmod(year, 400)
-    of_year = (153 * ((month - 3) % 12) + 2) // 5 + day - 1
-    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468

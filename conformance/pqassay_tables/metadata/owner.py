@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
+
+from pqassay_tables.metadata.delta.actions import object_of
 
 UNKNOWN = "unknown"
 """What an owner is called of whom nothing is known."""
@@ -34,6 +36,8 @@ ICEBERG_JOBS = ("app-name", "job", "job-name", "flink.job-id", "app-id", "spark.
 ICEBERG_USERS = ("user", "trino_user")
 ICEBERG_QUERIES = ("trino_query_id", "presto_query_id", "query-id", "app-id", "spark.app.id", "flink.job-id")
 ICEBERG_ENGINES = ("engine-name", "client")
+ENGINE_MEMBERS = {"trino": "trino_query_id", "flink": "flink.job-id", "spark": "spark.app.id"}
+"""By engine, a member that it alone writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +119,10 @@ def owner_of_snapshot(snapshot: Mapping[str, Any]) -> Owner:
     >>> owner_of_snapshot({"snapshot-id": 5, "summary": summary}).engine
     'spark/4.0.1'
     """
-    given: Any = snapshot.get("summary")
-    summary = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    summary = object_of(snapshot.get("summary"))
     engine = _first(summary, ICEBERG_ENGINES)
-    if engine is None and _first(summary, ("trino_query_id",)):
-        engine = "trino"
-    if engine is None and _first(summary, ("flink.job-id",)):
-        engine = "flink"
-    if engine is None and _first(summary, ("spark.app.id",)):
-        engine = "spark"
+    for name, member in ENGINE_MEMBERS.items():
+        engine = engine or (name if _first(summary, (member,)) else None)
     version = _first(summary, ("engine-version",))
     at = snapshot.get("timestamp-ms")
     return Owner(
@@ -143,8 +142,7 @@ def _first(said: Mapping[str, Any], names: Sequence[str]) -> str | None:
         found: Any = said.get(name)
         if found is None and "." in name:
             outer, _, inner = name.partition(".")
-            given: Any = said.get(outer)
-            found = cast("dict[str, Any]", given).get(inner) if isinstance(given, dict) else None
+            found = object_of(said.get(outer)).get(inner)
         if isinstance(found, (str, int)) and not isinstance(found, bool) and str(found).strip():
             return " ".join(str(found).split())[:MOST_CHARACTERS]
     return None

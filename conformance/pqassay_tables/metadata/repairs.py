@@ -136,31 +136,5 @@ def remedy_of(rule_id: str, remedy: str) -> str:
     return remedy
 
 
-REPAIRS: Mapping[str, Repair] = {
-    one.text: one
-    for one in (
-        DELTA_FILE,
-        ICEBERG_FILE,
-        ICEBERG_SEEN,
-        ICEBERG_SORTED,
-        ICEBERG_MANIFESTS,
-        ICEBERG_MANIFESTS_READ,
-        ICEBERG_POSITIONS,
-        ICEBERG_DANGLING,
-        ICEBERG_ROW_IDS,
-        ICEBERG_BEFORE,
-        ICEBERG_MISSING,
-        ICEBERG_SIZE,
-        ICEBERG_METADATA,
-        DELTA_SEEN,
-        DELTA_MISSING,
-        DELTA_SIZE,
-        DELTA_PARTITION,
-        DELTA_VECTOR,
-        DELTA_ROW_IDS,
-        DELTA_BEFORE,
-        DELTA_CHECKPOINT,
-        DELTA_CHECKSUM,
-    )
-}
+REPAIRS: Mapping[str, Repair] = {one.text: one for one in list(globals().values()) if isinstance(one, Repair)}
 """Every repair by its text: a report has nothing else of it."""

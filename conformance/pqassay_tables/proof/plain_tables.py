@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.avro import (
     BLOCK_HEADER,
     CODEC_KEY,
@@ -102,7 +101,15 @@ def write_iceberg(table: pa.Table, folder: Path, fields: Sequence[Json]) -> None
     columns = [one.with_metadata({FIELD_ID: str(ids[one.name])}) for one in table.schema]
     data, manifest, listed = folder / DATA, out / "manifest.avro", out / "snap.avro"
     size = write_rows(table.cast(pa.schema(columns)), data)
-    entry = [1, 1, None, None, [0, str(data), "PARQUET", [], len(table), size]]
+    file = {
+        "content": 0,
+        "file_path": str(data),
+        "file_format": "PARQUET",
+        "partition": {},
+        "record_count": len(table),
+        "file_size_in_bytes": size,
+    }
+    numbers = {"snapshot_id": 1, "sequence_number": None, "file_sequence_number": None}
     schema = {"type": "struct", "schema-id": 0, "fields": list(fields)}
     about = {
         "schema": json.dumps(schema, default=str),
@@ -111,9 +118,13 @@ def write_iceberg(table: pa.Table, folder: Path, fields: Sequence[Json]) -> None
         "format-version": "2",
         "content": "data",
     }
-    manifest.write_bytes(_container(_MANIFEST_ENTRY, entry, about))
-    facts = [str(manifest), manifest.stat().st_size, 0, 0, 1, 1, 1, 1, 0, 0, len(table), 0, 0]
-    listed.write_bytes(_container(_MANIFEST_FILE, facts, {"format-version": "2"}))
+    manifest.write_bytes(_container(MANIFEST_ENTRY, {"status": 1, **numbers, "data_file": file}, about))
+    place = {"manifest_path": str(manifest), "manifest_length": manifest.stat().st_size}
+    since = {"sequence_number": 1, "min_sequence_number": 1, "added_snapshot_id": 1}
+    files = {"added_files_count": 1, "existing_files_count": 0, "deleted_files_count": 0}
+    rows = {"added_rows_count": len(table), "existing_rows_count": 0, "deleted_rows_count": 0}
+    facts = {**place, "partition_spec_id": 0, "content": 0, **since, **files, **rows}
+    listed.write_bytes(_container(MANIFEST_FILE, facts, {"format-version": "2"}))
     snapshot = {
         "snapshot-id": 1,
         "sequence-number": 1,
@@ -146,89 +157,31 @@ def write_iceberg(table: pa.Table, folder: Path, fields: Sequence[Json]) -> None
     (out / "v1.metadata.json").write_text(json.dumps(metadata, default=str), "utf-8")
 
 
-def _record(name: str, declared: JsonObject, numbers: Sequence[int], **types: Any) -> Json:
-    """The schema of a record with some of its declared fields; ``types`` are those that the declaration has in other words."""
+RECORDS = {"data_file": "r2", "partition": "r102"}
+"""What readers expect records in records to be called."""
+
+
+def _record(name: str, declared: JsonObject, value: Json) -> Json:
+    """The schema of a record that holds a value, whose members are declared."""
     members: list[Json] = []
-    numbered = {member.id: member for member in declared.members}
-    for number in numbers:
-        member = numbered[number]
-        kind = types.get(member.name, member.type)
-        members.append({"name": member.name, "type": kind, "field-id": number})
-        if isinstance(kind, list):
-            members[-1]["default"] = None
+    for key, part in value.items():
+        member = declared.member(key)
+        assert member is not None
+        kind: Any = member.type
+        if isinstance(part, dict):
+            kind = _record(RECORDS[key], DATA_FILE, cast("Json", part))
+        elif declared is MANIFEST_ENTRY and member.presence == "optional":
+            kind = ["null", kind]
+        default: Json = {"default": None} if isinstance(kind, list) else {}
+        members.append({"name": key, "type": kind, "field-id": member.id, **default})
     return {"type": "record", "name": name, "fields": members}
 
 
-_NULLABLE = ["null", "long"]
-
-_DATA_FILE = _record(
-    "r2",
-    DATA_FILE,
-    (
-        field_ids.CONTENT,
-        field_ids.FILE_PATH,
-        field_ids.FILE_FORMAT,
-        field_ids.PARTITION,
-        field_ids.RECORD_COUNT,
-        field_ids.FILE_SIZE_IN_BYTES,
-    ),
-    partition={"type": "record", "name": "r102", "fields": []},
-)
-
-_MANIFEST_ENTRY = _record(
-    "manifest_entry",
-    MANIFEST_ENTRY,
-    (
-        field_ids.STATUS,
-        field_ids.SNAPSHOT_ID,
-        field_ids.SEQUENCE_NUMBER,
-        field_ids.FILE_SEQUENCE_NUMBER,
-        field_ids.DATA_FILE,
-    ),
-    snapshot_id=_NULLABLE,
-    sequence_number=_NULLABLE,
-    file_sequence_number=_NULLABLE,
-    data_file=_DATA_FILE,
-)
-
-_MANIFEST_FILE = _record(
-    "manifest_file",
-    MANIFEST_FILE,
-    (
-        field_ids.MANIFEST_PATH,
-        field_ids.MANIFEST_LENGTH,
-        field_ids.PARTITION_SPEC_ID,
-        field_ids.MANIFEST_CONTENT,
-        field_ids.MANIFEST_SEQUENCE_NUMBER,
-        field_ids.MIN_SEQUENCE_NUMBER,
-        field_ids.ADDED_SNAPSHOT_ID,
-        field_ids.ADDED_FILES_COUNT,
-        field_ids.EXISTING_FILES_COUNT,
-        field_ids.DELETED_FILES_COUNT,
-        field_ids.ADDED_ROWS_COUNT,
-        field_ids.EXISTING_ROWS_COUNT,
-        field_ids.DELETED_ROWS_COUNT,
-    ),
-)
-
-
-def _container(schema: Json, values: Sequence[Any], about: Mapping[str, str]) -> bytes:
-    """An object container of one record, whose values are in the order of its schema, those of records in it as well."""
+def _container(declared: JsonObject, value: Json, about: Mapping[str, str]) -> bytes:
+    """An object container of one record."""
+    schema = _record(declared.name, declared, value)
     texts = {SCHEMA_KEY: json.dumps(schema), CODEC_KEY: "null", **about}
     metadata = {key: text.encode() for key, text in texts.items()}
-    packed = grammar_of(schema).build(_named(schema, values))
-    return b"".join(
-        [
-            CONTAINER_HEADER.build({"magic": MAGIC, "metadata": metadata, "sync": MARKER}),
-            BLOCK_HEADER.build({"count": 1, "size": len(packed)}),
-            packed,
-            MARKER,
-        ]
-    )
-
-
-def _named(schema: Any, value: Any) -> Any:
-    if isinstance(schema, dict) and schema["type"] == "record":
-        pairs = zip(schema["fields"], value, strict=True)
-        return {one["name"]: _named(one["type"], part) for one, part in pairs}
-    return value
+    packed = grammar_of(schema).build(value)
+    header = CONTAINER_HEADER.build({"magic": MAGIC, "metadata": metadata, "sync": MARKER})
+    return b"".join([header, BLOCK_HEADER.build({"count": 1, "size": len(packed)}), packed, MARKER])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from pqassay.proof.engines import Engine
 from pqassay.proof.table_proof import TableCopy
@@ -19,44 +20,28 @@ from pqassay_tables.proof.moved_table import copied, place_for
 from pqassay_tables.proof.table_plan import plan_table
 
 
-class DeltaProof:
-    """Delta: paths of files are relative, so that a table can be read anywhere."""
+class FormatProof(NamedTuple):
+    """What a format answers, see `TableProof`."""
 
-    def engines(self, spark_packages: str) -> tuple[Engine, ...]:
-        """See `TableProof`."""
-        return delta_engines(spark_packages)
-
-    def plan(self, table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
-        """See `pqassay_tables.proof.table_plan.plan_table`."""
-        return plan_table(table, path, findings, folder)
-
-    def copy(self, _: str) -> TableCopy | None:
-        """See `TableProof`."""
-        return None
-
-
-class IcebergProof:
-    """Iceberg: paths of files are absolute."""
-
-    def engines(self, spark_packages: str) -> tuple[Engine, ...]:
-        """See `TableProof`."""
-        return iceberg_engines(spark_packages)
-
-    def plan(self, table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
-        """See `pqassay_tables.proof.table_plan.plan_table`."""
-        return plan_table(table, path, findings, folder)
-
-    def copy(self, table: str) -> TableCopy | None:
-        """See `TableProof`."""
-        if is_in_place(table):
-            return None
-        place = place_for(table)
-        return TableCopy(partial(copied, table), place, ("python", "-m", moved_table.__name__, table, place))
-
-
-DELTA, ICEBERG = DeltaProof(), IcebergProof()
+    engines: Callable[[str], tuple[Engine, ...]]
+    copy: Callable[[str], TableCopy | None]
+    plan: Callable[[TableAt, str, Sequence[Finding], Path], Plan] = plan_table
 
 
 def is_in_place(table: str) -> bool:
     """Whether an Iceberg table is where its metadata says. Raises `Unwritable`."""
     return location_of(table)[1].removeprefix("file://") == os.path.abspath(table)  # noqa: PTH100 - the text that the user wrote
+
+
+def _moved(table: str) -> TableCopy | None:
+    if is_in_place(table):
+        return None
+    place = place_for(table)
+    return TableCopy(partial(copied, table), place, ("python", "-m", moved_table.__name__, table, place))
+
+
+DELTA = FormatProof(delta_engines, lambda _: None)
+"""Paths of files are relative, so that a table can be read anywhere."""
+
+ICEBERG = FormatProof(iceberg_engines, _moved)
+"""Paths of files are absolute."""

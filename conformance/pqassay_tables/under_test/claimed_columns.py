@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pqassay.tables.claims import BOUNDS, ColumnMetrics, FileClaims, Metric, Scalar, TableColumn
+from pqassay.tables.claims import BOUNDS, ColumnMetrics, FileClaims, Metric, Place, Scalar, TableColumn
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.schemas.known_schemas import Schema
@@ -295,12 +296,21 @@ class ClaimedFile:
         row_group: int | None = None,
     ) -> Violation:
         """That what the table says of a column is not so."""
+        place, remedy = self.metrics.place(metric, column.table), self.claims.remedy
+        found = self.wrong(place, message, expected, actual, remedy=remedy, column=column.name)
+        return replace(found, row_group=row_group)
+
+    def wrong(
+        self,
+        place: Place,
+        message: str,
+        expected: str,
+        actual: str,
+        *,
+        remedy: str = "",
+        column: str | None = None,
+    ) -> Violation:
+        """That what the table says at a place is not so; see `Violation` for the arguments."""
         return Violation(
-            message,
-            claim_field(self.file, self.metrics.place(metric, column.table)),
-            expected=expected,
-            actual=actual,
-            column=column.name,
-            row_group=row_group,
-            remedy=self.claims.remedy,
+            message, claim_field(self.file, place), expected, actual, column=column, remedy=remedy
         )

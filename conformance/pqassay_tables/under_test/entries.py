@@ -12,9 +12,9 @@ from operator import gt
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
 
 from pqassay.tables.claims import BOUNDS, Metric, Place, Reading, Scalar, UnknownType
-from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotChecked
-from pqassay_tables.under_test.table import TableUnderTest, claim_field
+from pqassay.under_test.violation import Violation
+from pqassay_tables.under_test.table import TableUnderTest
 
 Entry = TypeVar("Entry")
 
@@ -63,9 +63,21 @@ class LiveEntry(Generic[Table, Said]):
                 raise NotChecked(reason, "file", judgeable=False) from None
         return self._size
 
-    def field(self, place: Place) -> Field:
-        """A field of the metadata."""
-        return claim_field(self.table.file, place)
+    def wrong(
+        self,
+        place: Place,
+        message: str,
+        expected: str,
+        actual: str,
+        *,
+        remedy: str = "",
+        column: str | None = None,
+    ) -> Violation:
+        """That what the metadata say of the file at a place is not so; see `Violation` for the arguments."""
+        inside = self.entry.inside
+        return self.table.wrong(
+            place, message, expected, actual, remedy=remedy, column=column, data_file=inside
+        )
 
 
 UNKNOWN = -1

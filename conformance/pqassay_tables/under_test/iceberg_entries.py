@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from pqassay.tables.claims import BOUNDS, Place
-from pqassay.under_test.fields import Field
+from pqassay.tables.claims import BOUNDS
 from pqassay_tables.metadata.iceberg.entry_claims import FIELDS
 from pqassay_tables.metadata.iceberg.manifests import Entry, Manifest
 from pqassay_tables.metadata.iceberg.schema import IcebergColumn, PartitionField
 from pqassay_tables.metadata.iceberg.values import reading_of
 from pqassay_tables.under_test.entries import BoundedColumn, BoundsOfColumns, LiveEntry
 from pqassay_tables.under_test.iceberg_table import IcebergTable
-from pqassay_tables.under_test.table import claim_field
 
 
 class ManifestUnderTest:
@@ -45,10 +43,6 @@ class ManifestUnderTest:
             return "date"
         column = self.table.state.schema.column(one.source)
         return None if column is None or one.transform not in ("identity", "truncate") else column.type
-
-    def field(self, place: Place) -> Field:
-        """A field of the table's metadata."""
-        return claim_field(self.table.file, place)
 
 
 class IcebergEntry(LiveEntry[IcebergTable, Entry]):

@@ -28,7 +28,7 @@ def iceberg_state(table: TableAt) -> IcebergState:
 
 def scope_of(state: IcebergState) -> DeleteScope:
     """To which data files the deletes of a table apply."""
-    return kept(_scope, TABLES_KEPT)(state)
+    return kept(DeleteScope, TABLES_KEPT)(state)
 
 
 def footer_of(table: TableAt, name: str) -> PuffinFooter:
@@ -43,10 +43,6 @@ def _read_delta(table: TableAt) -> DeltaState:
 def _read_iceberg(table: TableAt) -> IcebergState:
     moment = table.moment
     return read_iceberg(table, moment.pointer, moment.snapshot, moment.ref)
-
-
-def _scope(state: IcebergState) -> DeleteScope:
-    return DeleteScope(state)
 
 
 def _read_footer(table: TableAt, name: str) -> PuffinFooter:

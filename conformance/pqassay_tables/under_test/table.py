@@ -11,6 +11,7 @@ from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import Place
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Leaf
@@ -52,6 +53,21 @@ class TableUnderTest:
         if table is None or table.kind != self.kind or self.file.claims is not None:
             raise NotApplicable
         return table
+
+    def wrong(
+        self,
+        place: Place,
+        message: str,
+        expected: str,
+        actual: str,
+        *,
+        remedy: str = "",
+        column: str | None = None,
+        data_file: str | None = None,
+    ) -> Violation:
+        """That what the metadata say at a place is not so; see `Violation` for the arguments."""
+        field = claim_field(self.file, place)
+        return Violation(message, field, expected, actual, column=column, remedy=remedy, data_file=data_file)
 
 
 class DeltaTable(TableUnderTest):

@@ -78,13 +78,7 @@ def breaking(values: ChunkValues, claim: PartitionValue) -> NDArray[np.bool_] | 
         return _unlike(_truncated(values, kind, parameter), claim, kind)
     if not isinstance(claim.value, int):
         raise _unreadable(claim)
-    if name == "bucket" and parameter:
-        found = (_hashes(values, kind) & BUCKET_MASK) % parameter
-    elif name in _OF_TIME or name == "hour":
-        found = _of_time(values, kind, name)
-    else:
-        raise _unknown(claim.transform)
-    return np.asarray(found != claim.value, np.bool_)
+    return np.asarray(transformed(values, claim.transform, claim.type) != claim.value, np.bool_)
 
 
 def _unknown(transform: str) -> NotChecked:

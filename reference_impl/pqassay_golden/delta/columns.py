@@ -24,23 +24,18 @@ from pqassay_golden.delta.table import (
     stats_of,
     values,
 )
-from pqassay_golden.tables import GoodTable
+from pqassay_golden.tables import GoodTable, parquet
 from pqassay_golden.tiny.columns import Column
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.delta import DOMAINS, TYPE_CHANGES
 
 # -------------------------------------------------------------------------------------------------- materialized
 
-STORED = TinyParquet(
-    (
-        Column("id", "int64", [1, 2, 3]),
-        Column("city", "string", ["Oslo", "Oslo", "Oslo"]),
-        Column("year", "int32", [2024, 2024, 2024]),
-    ),
-    layout=Layout(exact=True),
-).build()
+STORED = parquet(
+    Column("id", "int64", [1, 2, 3]),
+    Column("city", "string", ["Oslo", "Oslo", "Oslo"]),
+    Column("year", "int32", [2024, 2024, 2024]),
+)
 STORED_STATS = stats_of(3, {"id": 1}, {"id": 3}, {"id": 0})
 MATERIALIZED = {
     commit(0): lines(
@@ -62,7 +57,7 @@ def _widened(old: str = "integer") -> str:
     return compact({"type": "struct", "fields": [column]})
 
 
-NARROW = TinyParquet((Column("id", "int32", [1, 2, 3], optional=False),), layout=Layout(exact=True)).build()
+NARROW = parquet(Column("id", "int32", [1, 2, 3], optional=False))
 WIDENED = {
     commit(0): lines(
         INFO,
@@ -83,7 +78,7 @@ def _domain(mark: int) -> Json:
 
 WITH_DOMAINS = protocol(["v2Checkpoint"], ["v2Checkpoint", DOMAINS])
 DESCRIBED = metadata(schema(id="long"))
-ID_DATA = TinyParquet((Column("id", "int64", [1, 2, 3]),), layout=Layout(exact=True)).build()
+ID_DATA = parquet(Column("id", "int64", [1, 2, 3]))
 _ADD = add("part-0.parquet", ID_DATA, STORED_STATS)
 DOMAIN = {
     commit(0): lines(WITH_DOMAINS, DESCRIBED, _domain(1)),

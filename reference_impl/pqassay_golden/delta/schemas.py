@@ -21,10 +21,8 @@ from pqassay_golden.delta.table import (
     schema,
 )
 from pqassay_golden.delta.vectors import DELETED, VECTORS
-from pqassay_golden.tables import GoodTable
+from pqassay_golden.tables import GoodTable, parquet
 from pqassay_golden.tiny.columns import Column, ListOf, MapOf, Member, Struct, decimal
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 
 NULLS = "Queries find null in place of the values of the file."
@@ -53,14 +51,11 @@ def _nested(mark: str = "long", weight: str = "double") -> str:
     )
 
 
-NESTED = TinyParquet(
-    (
-        Column("part", Struct((Member("mark", "int64"), Member("price", decimal(9, 2)))), [{"mark": 1, "price": 2}, None]),
-        Column("tags", ListOf("string"), [["a", None], []]),
-        Column("weights", MapOf("string", "double"), [[("a", 1.5)], None]),
-    ),
-    layout=Layout(exact=True),
-).build()  # fmt: skip
+NESTED = parquet(
+    Column("part", Struct((Member("mark", "int64"), Member("price", decimal(9, 2)))), [{"mark": 1, "price": 2}, None]),
+    Column("tags", ListOf("string"), [["a", None], []]),
+    Column("weights", MapOf("string", "double"), [[("a", 1.5)], None]),
+)  # fmt: skip
 
 _WITH_VECTORS = json.loads(DELETED[commit(0)].split(b"\n")[3])["add"]
 """The entry of the first file of the table with deletion vectors."""
@@ -74,9 +69,10 @@ RESTORED = {
 }  # fmt: skip
 
 _ROW_ID = "_row-id-col-6d1b9e4c"
-_TRACKED = TinyParquet(
-    (Column("id", "int64", [1, 2, 3]), Column(_ROW_ID, "int64", [90, None, 95])), layout=Layout(exact=True)
-).build()
+_TRACKED = parquet(
+    Column("id", "int64", [1, 2, 3]),
+    Column(_ROW_ID, "int64", [90, None, 95]),
+)
 
 
 def _mark(mark: int) -> Json:

@@ -30,10 +30,8 @@ from pqassay_golden.delta.table import (
     stats_of,
     values,
 )
-from pqassay_golden.tables import GoodTable
+from pqassay_golden.tables import GoodTable, parquet
 from pqassay_golden.tiny.columns import Column
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.delta import ENABLE_ROW_TRACKING, HIGH_WATER_MARK, ROW_TRACKING, ROW_TRACKING_DOMAIN
 from pqassay_spec.table.last_checkpoint import checksum_of
@@ -124,13 +122,10 @@ TRACKED = {
 
 def floating_part() -> bytes:
     """Three rows with NaN, zeros of both signs and a number."""
-    return TinyParquet(
-        (
-            Column("ratio", "double", [1.5, math.nan, 2.5]),
-            Column("change", "double", [-0.0, 0.0, -1.5]),
-        ),
-        layout=Layout(exact=True),
-    ).build()
+    return parquet(
+        Column("ratio", "double", [1.5, math.nan, 2.5]),
+        Column("change", "double", [-0.0, 0.0, -1.5]),
+    )
 
 
 FLOATING = {

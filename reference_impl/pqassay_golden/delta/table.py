@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.tables import BadTable, GoodTable, parquet
 from pqassay_golden.tiny.columns import Column, decimal, timestamp
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.layout import DELTA_LOG, commit_name
 
@@ -95,21 +93,18 @@ METALS = ["gold", "iron", "lead", "silver", "tin", "zinc", None, "copper"]
 
 def part(first: int) -> bytes:
     """Eight rows, with ids from a number on."""
-    return TinyParquet(
-        (
-            Column("id", "int64", list(range(first, first + 8))),
-            Column("metal", "string", METALS),
-            Column("price", decimal(9, 2), [first + 99 * number for number in range(8)]),
-            Column("day", "date", [19_000 + first + number for number in range(8)]),
-            Column(
-                "at",
-                timestamp("micros"),
-                [first * DAY_MICROSECONDS + 1_234_567 * number for number in range(8)],
-            ),
-            Column("mass", "double", [None, None, *(first + number / 4 for number in range(6))]),
+    return parquet(
+        Column("id", "int64", list(range(first, first + 8))),
+        Column("metal", "string", METALS),
+        Column("price", decimal(9, 2), [first + 99 * number for number in range(8)]),
+        Column("day", "date", [19_000 + first + number for number in range(8)]),
+        Column(
+            "at",
+            timestamp("micros"),
+            [first * DAY_MICROSECONDS + 1_234_567 * number for number in range(8)],
         ),
-        layout=Layout(exact=True),
-    ).build()
+        Column("mass", "double", [None, None, *(first + number / 4 for number in range(6))]),
+    )
 
 
 PARTS = [part(0), part(100)]
@@ -155,7 +150,7 @@ UNMEASURED = {
 
 def city_part() -> bytes:
     """Three rows, without the columns that the log holds."""
-    return TinyParquet((Column("id", "int64", [1, 2, 3]),), layout=Layout(exact=True)).build()
+    return parquet(Column("id", "int64", [1, 2, 3]))
 
 
 CITIES = [("city=Oslo/year=2024", "Oslo", "2024"), ("city=Rome/year=2023", "Rome", "2023")]

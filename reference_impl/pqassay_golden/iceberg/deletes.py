@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from pqassay_golden.iceberg.files import (
-    EARLIER,
-    LIST,
+    DELETES,
     LOCATION,
-    MANIFEST,
     METADATA,
+    Files,
+    Json,
     data_file,
     entry,
-    listed,
-    manifest,
-    manifest_list,
-    metadata,
+    parts_of,
+    table,
 )
-from pqassay_golden.iceberg.table import (
-    COLUMNS,
-    DELETES,
-    DELETING,
-    PARTS,
-    ROWS,
-    Files,
-    deletes,
-    difference,
-)
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.iceberg.table import ADDED, BY_EARLIER, COLUMNS, PARTS, ROWS, bad, deletes
+from pqassay_golden.iceberg.table import GOOD_TABLES as PLAIN_TABLES
+from pqassay_golden.tables import GoodTable, parquet
 from pqassay_golden.tiny.columns import Column
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, DELETE_POSITION
 
-Json = dict[str, Any]
 Delete = tuple[int, int]
 """The number of a data file, and the position of a row in it."""
 
@@ -50,20 +38,17 @@ OF_ONE: Sequence[Delete] = ((1, 3), (1, 5))
 
 def position_deletes(rows: Sequence[Delete], position_id: int = DELETE_POSITION) -> bytes:
     """A position delete file, in row groups of two rows."""
-    return TinyParquet(
-        (
-            Column(
-                "file_path",
-                "string",
-                [NAMES[file] for file, _ in rows],
-                optional=False,
-                field_id=DELETE_FILE_PATH,
-            ),
-            Column("pos", "int64", [position for _, position in rows], optional=False, field_id=position_id),
+    return parquet(
+        Column(
+            "file_path",
+            "string",
+            [NAMES[file] for file, _ in rows],
+            optional=False,
+            field_id=DELETE_FILE_PATH,
         ),
-        layout=Layout(exact=True),
+        Column("pos", "int64", [position for _, position in rows], optional=False, field_id=position_id),
         row_group_rows=2,
-    ).build()
+    )
 
 
 def deleting(
@@ -93,25 +78,16 @@ def deleting(
         )
         for (path, data), count, name in zip(datas.items(), counts, named, strict=True)
     ]
-    data = manifest(entries, content="deletes", columns=COLUMNS)
-    added = [
-        entry(data_file(f"data/part-{number}.parquet", one, ROWS), snapshot=EARLIER)
-        for number, one in enumerate(PARTS)
-    ]
-    of_data = manifest(added, columns=COLUMNS)
-    return {
-        METADATA: metadata(COLUMNS, sequence=2, **more),
-        LIST: manifest_list(
-            [
-                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER, first_row_id=first_row_id),
-                listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2),
-            ]
-        ),
-        MANIFEST: of_data,
-        DELETES: data,
-        **datas,
-        **{f"data/part-{number}.parquet": one for number, one in enumerate(PARTS)},
-    }
+    return table(
+        COLUMNS,
+        ADDED,
+        {**datas, **parts_of(PARTS)},
+        of_list={**BY_EARLIER, "first_row_id": first_row_id},
+        deletes=entries,
+        of_deletes={"sequence_number": 2, "min_sequence_number": 2},
+        sequence=2,
+        **more,
+    )
 
 
 POSITIONS = deleting()
@@ -151,22 +127,14 @@ SORTED: Sequence[tuple[str | None, Any]] = (
 
 def sorted_rows(rows: Sequence[tuple[str | None, Any]] = SORTED, order: int = 1) -> Files:
     """A table of one file that is sorted."""
-    data = TinyParquet(
-        (
-            Column("metal", "string", [text for text, _ in rows], field_id=2),
-            Column("mass", "double", [mass for _, mass in rows], field_id=6),
-        ),
-        layout=Layout(exact=True),
+    data = parquet(
+        Column("metal", "string", [text for text, _ in rows], field_id=2),
+        Column("mass", "double", [mass for _, mass in rows], field_id=6),
         row_group_rows=4,
-    ).build()
+    )
     entries = [entry(data_file("data/part-0.parquet", data, len(rows), sort_order_id=order))]
-    of_data = manifest(entries, columns=COLUMNS)
-    return {
-        METADATA: metadata(COLUMNS, rows=len(rows), sort_orders=SORT_ORDERS, default_sort_order_id=1),
-        LIST: manifest_list([listed(MANIFEST, of_data, entries)]),
-        MANIFEST: of_data,
-        "data/part-0.parquet": data,
-    }
+    more: Json = {"rows": len(rows), "sort_orders": SORT_ORDERS, "default_sort_order_id": 1}
+    return table(COLUMNS, entries, parts_of([data]), **more)
 
 
 IN_ORDER = sorted_rows()
@@ -192,13 +160,10 @@ def row_ids(own: int = 100) -> Files:
         entry(data_file("data/part-0.parquet", PARTS[0], ROWS)),
         entry(data_file("data/part-1.parquet", PARTS[1], ROWS, first_row_id=own)),
     ]
-    data = manifest(entries, columns=COLUMNS, version=3)
-    return {
-        METADATA: metadata(COLUMNS, version=3, next_row_id=108),
-        LIST: manifest_list([listed(MANIFEST, data, entries, first_row_id=64)]),
-        MANIFEST: data,
-        **{f"data/part-{number}.parquet": one for number, one in enumerate(PARTS)},
-    }
+    of_list = {"first_row_id": 64}
+    return table(
+        COLUMNS, entries, parts_of(PARTS), manifests_of=3, of_list=of_list, version=3, next_row_id=108
+    )
 
 
 WITH_IDS = row_ids()
@@ -211,42 +176,22 @@ GOOD_TABLES = (
 )  # fmt: skip
 
 COME_BACK = "Deleted rows come back."
-_TABLES = {
-    "position-deletes": POSITIONS,
-    "upgraded": UPGRADED,
-    "sorted": IN_ORDER,
-    "row-ids": WITH_IDS,
-    "deletes": DELETING,
-}
-
-
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    of: str,
-    damage: TableMutation | Files,
-    rule: str,
-    tier: Any = "values",
-) -> BadTable:
-    mutation = damage if isinstance(damage, TableMutation) else difference(_TABLES[of], damage)
-    return BadTable(f"ice/{name}", title, effect, f"ice/{of}", mutation, (f"ICE-{rule}",), tier)
-
+_bad = partial(bad, (*PLAIN_TABLES, *GOOD_TABLES), tier="values")
 
 BAD_TABLES = (
-    _bad("deletes-of-the-same-age", "An equality delete is no newer than the data", COME_BACK, "deletes", deletes(sequence=1), "026", "meta"),
-    _bad("sort-order-of-nobody", "A file has a sort order that the table does not know", "Readers sort the rows once more.", "sorted", sorted_rows(order=7), "027", "meta"),
-    _bad("row-ids-twice", "Rows of two files have the same ids", "Changes of one row are shown as those of another.", "row-ids", row_ids(own=71), "028", "meta"),
-    _bad("next-row-id-too-small", "The next row id is that of a row", "New rows get the ids of others.", "row-ids", TableMutation(file=METADATA, op="set", line=0, path="next-row-id", to=107), "029", "meta"),
-    _bad("row-ids-of-the-future", "A snapshot gives away row ids beyond the next one", "New rows get the ids of others.", "row-ids", TableMutation(file=METADATA, op="set", line=0, path="snapshots.[0].added-rows", to=109), "092", "meta"),
-    _bad("equality-without-its-column", "An equality delete compares a column that its file does not have", "Other rows are deleted, or none.", "deletes", deletes(compared=2), "044", "footer"),
-    _bad("positions-by-another-id", "The column of positions has another id", "Queries fail.", "position-deletes", deleting(position_id=DELETE_POSITION - 5), "044", "footer"),
-    _bad("deletes-of-two-files", "Deletes of another file are in a file that names one", COME_BACK, "position-deletes", deleting(of_one=((0, 3), (1, 5))), "045"),
-    _bad("deletes-behind-the-rows", "A delete is of a row that the data file does not have", COME_BACK, "position-deletes", deleting(of_both=((0, 1), (0, 8), (1, 0), (1, 4))), "046"),
-    _bad("deletes-of-no-file", "Deletes are of a data file that is not in the table", COME_BACK, "position-deletes", deleting(of_both=((0, 1), (0, 6), (1, 0), (2, 4))), "047"),
-    _bad("deletes-not-sorted", "Deletes of one file are not in the order of its rows", "Readers that merge them with the rows leave one out.", "position-deletes", deleting(of_both=((0, 6), (0, 1), (1, 0), (1, 4))), "048"),
-    _bad("deletes-not-sorted-by-file", "Deletes are not in the order of their files, over two row groups", "Readers that look for a file by its neighbours do not find it.", "position-deletes", deleting(of_both=((1, 0), (1, 4), (0, 1), (0, 6))), "048"),
-    _bad("position-deletes-added", "Position deletes were added to a table of version 3", COME_BACK, "upgraded", TableMutation(file=DELETES, op="bytes", offset=_VERSION, to="33"), "077", "meta"),
-    _bad("rows-in-another-order", "Two rows of a sorted file are in each other's place", "Readers that merge sorted files return wrong rows.", "sorted", swapped(4), "049"),
-    _bad("row-groups-in-another-order", "The last row of a row group belongs behind the first one of the next", "Readers that merge sorted files return wrong rows.", "sorted", swapped(3), "049"),
+    _bad("deletes-of-the-same-age", "An equality delete is no newer than the data", COME_BACK, deletes(sequence=1), "026", of="deletes", tier="meta"),
+    _bad("sort-order-of-nobody", "A file has a sort order that the table does not know", "Readers sort the rows once more.", sorted_rows(order=7), "027", of="sorted", tier="meta"),
+    _bad("row-ids-twice", "Rows of two files have the same ids", "Changes of one row are shown as those of another.", row_ids(own=71), "028", of="row-ids", tier="meta"),
+    _bad("next-row-id-too-small", "The next row id is that of a row", "New rows get the ids of others.", TableMutation(file=METADATA, op="set", line=0, path="next-row-id", to=107), "029", of="row-ids", tier="meta"),
+    _bad("row-ids-of-the-future", "A snapshot gives away row ids beyond the next one", "New rows get the ids of others.", TableMutation(file=METADATA, op="set", line=0, path="snapshots.[0].added-rows", to=109), "092", of="row-ids", tier="meta"),
+    _bad("equality-without-its-column", "An equality delete compares a column that its file does not have", "Other rows are deleted, or none.", deletes(compared=2), "044", of="deletes", tier="footer"),
+    _bad("positions-by-another-id", "The column of positions has another id", "Queries fail.", deleting(position_id=DELETE_POSITION - 5), "044", of="position-deletes", tier="footer"),
+    _bad("deletes-of-two-files", "Deletes of another file are in a file that names one", COME_BACK, deleting(of_one=((0, 3), (1, 5))), "045", of="position-deletes"),
+    _bad("deletes-behind-the-rows", "A delete is of a row that the data file does not have", COME_BACK, deleting(of_both=((0, 1), (0, 8), (1, 0), (1, 4))), "046", of="position-deletes"),
+    _bad("deletes-of-no-file", "Deletes are of a data file that is not in the table", COME_BACK, deleting(of_both=((0, 1), (0, 6), (1, 0), (2, 4))), "047", of="position-deletes"),
+    _bad("deletes-not-sorted", "Deletes of one file are not in the order of its rows", "Readers that merge them with the rows leave one out.", deleting(of_both=((0, 6), (0, 1), (1, 0), (1, 4))), "048", of="position-deletes"),
+    _bad("deletes-not-sorted-by-file", "Deletes are not in the order of their files, over two row groups", "Readers that look for a file by its neighbours do not find it.", deleting(of_both=((1, 0), (1, 4), (0, 1), (0, 6))), "048", of="position-deletes"),
+    _bad("position-deletes-added", "Position deletes were added to a table of version 3", COME_BACK, TableMutation(file=DELETES, op="bytes", offset=_VERSION, to="33"), "077", of="upgraded", tier="meta"),
+    _bad("rows-in-another-order", "Two rows of a sorted file are in each other's place", "Readers that merge sorted files return wrong rows.", swapped(4), "049", of="sorted"),
+    _bad("row-groups-in-another-order", "The last row of a row group belongs behind the first one of the next", "Readers that merge sorted files return wrong rows.", swapped(3), "049", of="sorted"),
 )  # fmt: skip

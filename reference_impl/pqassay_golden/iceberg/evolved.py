@@ -16,6 +16,8 @@ from pqassay_golden.iceberg.files import (
     MANIFEST,
     METADATA,
     SNAPSHOT,
+    Files,
+    Json,
     data_file,
     decimal,
     entry,
@@ -25,25 +27,22 @@ from pqassay_golden.iceberg.files import (
     manifest,
     manifest_list,
     metadata,
+    table,
 )
+from pqassay_golden.iceberg.table import GOOD_TABLES as PLAIN_TABLES
 from pqassay_golden.iceberg.table import (
     HOUR_MICROSECONDS,
     OTHER,
-    PLAIN,
     READ_FAILS,
     ROWS_LOST,
-    Files,
-    Json,
+    bad,
     change,
-    difference,
     metals,
     metrics,
 )
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.tables import GoodTable, parquet
 from pqassay_golden.tiny import columns as tiny
 from pqassay_golden.tiny.columns import AnyType, Column, ListOf
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.avro import LONG
 from pqassay_spec.table.iceberg_field_ids import COLUMN_SIZES
@@ -87,16 +86,13 @@ NOTE = {"id": 4, "name": "note", "required": False, "type": "string"}
 
 def _file(kind: AnyType, ids: list[int], *more: Column, rows: int = 2) -> bytes:
     start = HOUR * HOUR_MICROSECONDS
-    return TinyParquet(
-        (
-            Column("id", kind, ids, optional=False, field_id=1),
-            Column("city", "string", ["Oslo"] * len(ids), field_id=2),
-            Column("at", tiny.timestamp("micros", utc=False), [start + number for number in range(len(ids))], field_id=3),
-            *more,
-        ),
+    return parquet(
+        Column("id", kind, ids, optional=False, field_id=1),
+        Column("city", "string", ["Oslo"] * len(ids), field_id=2),
+        Column("at", tiny.timestamp("micros", utc=False), [start + number for number in range(len(ids))], field_id=3),
+        *more,
         row_group_rows=rows,
-        layout=Layout(exact=True),
-    ).build()  # fmt: skip
+    )  # fmt: skip
 
 
 OLD = _file("int32", [1, 2])
@@ -234,16 +230,13 @@ def point(x: float, y: float) -> bytes:
 
 
 PLACES = [(-10.0, 45.0), (5.5, 60.0)]
-SITE_DATA = TinyParquet(
-    (
-        Column("area", tiny.decimal(9, 2), [15_000, 20_000], field_id=1),
-        Column("name", "string", ["elm", "oak"], field_id=2),
-        Column("site", "geometry", [shape(*place) for place in PLACES], field_id=3),
-        Column("home", "geography", [shape(*place) for place in PLACES], field_id=4),
-        Column("tags", ListOf("string"), [["a", "b"], []], field_id=5),
-    ),
-    layout=Layout(exact=True),
-).build()
+SITE_DATA = parquet(
+    Column("area", tiny.decimal(9, 2), [15_000, 20_000], field_id=1),
+    Column("name", "string", ["elm", "oak"], field_id=2),
+    Column("site", "geometry", [shape(*place) for place in PLACES], field_id=3),
+    Column("home", "geography", [shape(*place) for place in PLACES], field_id=4),
+    Column("tags", ListOf("string"), [["a", "b"], []], field_id=5),
+)
 
 
 def sites(of_lower: Mapping[int, bytes] | None = None, key: int = 2) -> Files:
@@ -264,15 +257,8 @@ def sites(of_lower: Mapping[int, bytes] | None = None, key: int = 2) -> Files:
         upper_bounds={1: decimal(20_000), 2: b"oak", 3: point(5.5, 60.0), 4: point(5.5, 60.0)},
     )
     entries = [entry(one)]
-    data = manifest(entries, columns=SITES, version=3)
-    content: Json = json.loads(metadata(SITES, rows=2, version=3, next_row_id=2))
-    content["last-column-id"] = 6
-    return {
-        METADATA: f"{json.dumps(content, separators=(',', ':'))}\n".encode(),
-        LIST: manifest_list([listed(MANIFEST, data, entries, first_row_id=0)]),
-        MANIFEST: data,
-        SITE: SITE_DATA,
-    }
+    more: Json = {"rows": 2, "version": 3, "next_row_id": 2, "last_column_id": 6}
+    return table(SITES, entries, {SITE: SITE_DATA}, manifests_of=3, of_list={"first_row_id": 0}, **more)
 
 
 SHAPES = sites()
@@ -285,22 +271,7 @@ GOOD_TABLES = (
 # ------------------------------------------------------------------------------------------------------- damages
 
 
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    damage: TableMutation | Files,
-    *rules: str,
-    of: str = "evolved",
-    tier: Any = "meta",
-) -> BadTable:
-    good = {"plain": PLAIN, "evolved": EVOLVED, "shapes": SHAPES}
-    mutation = damage if isinstance(damage, TableMutation) else difference(good[of], damage)
-    return BadTable(
-        f"ice/{name}", title, effect, f"ice/{of}", mutation, tuple(f"ICE-{one}" for one in rules), tier
-    )
-
-
+_bad = partial(bad, (*PLAIN_TABLES, *GOOD_TABLES), of="evolved")
 _footer = partial(_bad, tier="footer")
 
 

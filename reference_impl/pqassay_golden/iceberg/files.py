@@ -17,10 +17,12 @@ from pqassay_spec.table.iceberg import (
 )
 
 Json = dict[str, Any]
+Files = dict[str, bytes]
 
 METADATA = "metadata/v1.metadata.json"
 LIST = "metadata/snap-1.avro"
 MANIFEST = "metadata/manifest-0.avro"
+DELETES = "metadata/deletes-0.avro"
 LOCATION = "file:///warehouse/metals"
 
 SNAPSHOT = 5_000_000_000_000_000_001
@@ -224,6 +226,46 @@ def manifest_list(manifests: Sequence[Json], *, codec: Codec = "null", version: 
     schema = record_schema(MANIFEST_FILE, required, absent, partitions=summaries)
     about = {"snapshot-id": str(SNAPSHOT), "format-version": str(version)}
     return container(schema, manifests, about, codec=codec)
+
+
+def parts_of(datas: Sequence[bytes]) -> Files:
+    """Data files by their paths."""
+    return {f"data/part-{number}.parquet": data for number, data in enumerate(datas)}
+
+
+def table(
+    columns: Sequence[Json],
+    entries: Sequence[Json],
+    files: Mapping[str, bytes],
+    *,
+    partition: Sequence[Json] = (),
+    avro: Sequence[tuple[int, str, Any]] = (),
+    manifests_of: int = 2,
+    of_list: Json | None = None,
+    deletes: Sequence[Json] = (),
+    of_deletes: Json | None = None,
+    **more: Any,
+) -> Files:
+    """A table of one manifest of data files and, if there are deletes, one of these.
+
+    Args:
+        columns: Its columns.
+        entries: The entries of its data files.
+        files: Its data files and delete files.
+        partition, avro: How it is partitioned, and the partition fields as Avro has them.
+        manifests_of: The version of the format that manifests are written in.
+        of_list, of_deletes: Claims of the manifest list about the manifest, and about that of deletes.
+        deletes: The entries of its delete files.
+        **more: More of the metadata, see `metadata`.
+    """
+    written = {
+        MANIFEST: manifest(entries, avro, columns=columns, partitioned_by=partition, version=manifests_of)
+    }
+    lists = [listed(MANIFEST, written[MANIFEST], entries, **(of_list or {}))]
+    if deletes:
+        written[DELETES] = manifest(deletes, content="deletes", columns=columns, version=manifests_of)
+        lists.append(listed(DELETES, written[DELETES], deletes, content=1, **(of_deletes or {})))
+    return {METADATA: metadata(columns, partition, **more), LIST: manifest_list(lists), **written, **files}
 
 
 def int32(value: int) -> bytes:

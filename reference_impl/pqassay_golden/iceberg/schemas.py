@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from pqassay_golden.iceberg.files import (
-    LIST,
-    MANIFEST,
-    METADATA,
-    data_file,
-    entry,
-    int32,
-    listed,
-    manifest,
-    manifest_list,
-    metadata,
-)
-from pqassay_golden.iceberg.table import DELETING, Files, Json, deletes, difference
-from pqassay_golden.iceberg.vectors import VECTORS, vectors
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.iceberg.files import METADATA, Files, Json, data_file, entry, int32, table
+from pqassay_golden.iceberg.table import GOOD_TABLES as PLAIN_TABLES
+from pqassay_golden.iceberg.table import bad, deletes
+from pqassay_golden.iceberg.vectors import GOOD_TABLES as OF_VECTORS
+from pqassay_golden.iceberg.vectors import vectors
+from pqassay_golden.tables import GoodTable, parquet
 from pqassay_golden.tiny.columns import Column, ListOf, Member, Struct
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.iceberg import NAME_MAPPING, STORED_ROW_ID
 
@@ -46,13 +36,17 @@ def one_file(
 ) -> Files:
     """A table of one file."""
     entries = [entry(data_file(PART, data, rows, first_row_id=first))]
-    of_data = manifest(entries, columns=columns, version=version)
-    return {
-        METADATA: metadata(columns, rows=rows, version=version, **more),
-        LIST: manifest_list([listed(MANIFEST, of_data, entries, first_row_id=first)]),
-        MANIFEST: of_data,
-        PART: data,
-    }  # fmt: skip
+    of_list = {"first_row_id": first}
+    return table(
+        columns,
+        entries,
+        {PART: data},
+        manifests_of=version,
+        of_list=of_list,
+        rows=rows,
+        version=version,
+        **more,
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ schemas
@@ -62,14 +56,11 @@ TAGS = {"type": "list", "element-id": 6, "element": "string", "element-required"
 COLUMNS = [_field(1, "id", "long"), _field(2, "place", PLACES), _field(3, "tags", TAGS)]
 TYPED = one_file(
     COLUMNS,
-    TinyParquet(
-        (
-            Column("id", "int64", [1, 2], field_id=1),
-            Column("place", Struct((Member("x", "double"), Member("y", "double"))), [{"x": 1.0, "y": 2.0}, None], field_id=2),
-            Column("tags", ListOf("string"), [["a"], []], field_id=3),
-        ),
-        layout=Layout(exact=True),
-    ).build(),
+    parquet(
+        Column("id", "int64", [1, 2], field_id=1),
+        Column("place", Struct((Member("x", "double"), Member("y", "double"))), [{"x": 1.0, "y": 2.0}, None], field_id=2),
+        Column("tags", ListOf("string"), [["a"], []], field_id=3),
+    ),
     2,
     last_column_id=6,
     properties={NAME_MAPPING: json.dumps([{"field-id": 4, "names": ["x"]}, {"field-id": 5, "names": ["y"]}])},
@@ -86,7 +77,7 @@ def _evolved(columns: Sequence[Json]) -> TableMutation:
 
 NAMED = one_file(
     COLUMNS[:1],
-    TinyParquet((Column("id", "int64", [1, 2, 3]),), layout=Layout(exact=True)).build(),
+    parquet(Column("id", "int64", [1, 2, 3])),
     3,
     properties={NAME_MAPPING: json.dumps([{"field-id": 1, "names": ["id"]}])},
 )
@@ -101,14 +92,11 @@ def moved(stored: Sequence[int | None] = (90, None, 95), first: int = 10) -> Fil
         stored: The ids that it stores.
         first: That of its first row, from which those count on that are not stored.
     """
-    data = TinyParquet(
-        (
-            Column("id", "int64", [1, 2, 3], field_id=1),
-            Column("_row_id", "int64", list(stored), field_id=STORED_ROW_ID),
-        ),
-        layout=Layout(exact=True),
+    data = parquet(
+        Column("id", "int64", [1, 2, 3], field_id=1),
+        Column("_row_id", "int64", list(stored), field_id=STORED_ROW_ID),
         row_group_rows=2,
-    ).build()
+    )
     return one_file(COLUMNS[:1], data, 3, version=3, first=first, next_row_id=100)
 
 
@@ -127,21 +115,15 @@ def truncated(value: int = -2_147_483_640) -> Files:
         value: The partition value.
     """
     columns = [_field(1, "id", "int")]
-    data = TinyParquet((Column("id", "int32", [], field_id=1),), layout=Layout(exact=True)).build()
+    data = parquet(Column("id", "int32", [], field_id=1))
     entries = [entry(data_file(PART, data, 0, {"id_trunc": value}, split_offsets=None))]
-    of_data = manifest(entries, [(1000, "id_trunc", "int")], columns=columns, partitioned_by=TRUNCATED)
     summary = {
         "contains_null": False,
         "contains_nan": None,
         "lower_bound": int32(-(1 << 31)),
         "upper_bound": int32((1 << 31) - 1),
     }
-    return {
-        METADATA: metadata(columns, TRUNCATED, rows=0),
-        LIST: manifest_list([listed(MANIFEST, of_data, entries, partitions=[summary])]),
-        MANIFEST: of_data,
-        PART: data,
-    }  # fmt: skip
+    return table(columns, entries, {PART: data}, partition=TRUNCATED, avro=[(1000, "id_trunc", "int")], of_list={"partitions": [summary]}, rows=0)  # fmt: skip
 
 
 WRAPPED = truncated()
@@ -156,41 +138,21 @@ GOOD_TABLES = (
     GoodTable("ice/truncated", "A file of no rows, among those of the least numbers", WRAPPED),
 )
 
-_TABLES = {
-    "moved-rows": MOVED,
-    "truncated": WRAPPED,
-    "deletes": DELETING,
-    "deletes-by-two-columns": BY_TWO,
-    "vectors": VECTORS,
-}
-
-
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    of: str,
-    damage: TableMutation | Files,
-    rule: str,
-    tier: Any = "footer",
-) -> BadTable:
-    mutation = damage if isinstance(damage, TableMutation) else difference(_TABLES[of], damage)
-    return BadTable(f"ice/{name}", title, effect, f"ice/{of}", mutation, (f"ICE-{rule}",), tier)
-
+_bad = partial(bad, (*PLAIN_TABLES, *OF_VECTORS, *GOOD_TABLES), tier="footer")
 
 BAD_TABLES = (
-    _bad("number-said-to-be-text", "A column of numbers is text in the schema", "Queries fail.", "typed", _evolved([_field(1, "id", "string"), *COLUMNS[1:]]), "094"),
-    _bad("long-said-to-be-int", "A column is narrower in the schema than in the file", "Queries find other numbers, or fail.", "typed", _evolved([_field(1, "id", "int"), *COLUMNS[1:]]), "094"),
-    _bad("element-said-to-be-a-number", "A list of text is one of numbers in the schema", "Queries fail.", "typed", _evolved([*COLUMNS[:2], _field(3, "tags", {**TAGS, "element": "long"})]), "094"),
-    _bad("required-column-absent", "A column that cannot be null is not in the file", "Queries fail, or find null where there can be none.", "typed", _evolved([*COLUMNS, _field(9, "town", "string", required=True)]), "095"),
-    _bad("names-taken-away", "A file has no ids, and the table no names", "Queries find null in place of the values, or fail.", "named", TableMutation(file=METADATA, op="set", line=0, path="properties", to={}), "096"),
-    _bad("equality-of-numbers-with-a-point", "An equality delete compares a column of floating point numbers", "Which rows are deleted, every reader decides for itself.", "deletes", deletes(compared=6), "097", "meta"),
-    _bad("equality-of-one-column-twice", "An equality delete names a column twice", "Some readers fail.", "deletes-by-two-columns", deletes(compared=(1, 1)), "098", "meta"),
-    _bad("snapshot-without-row-ids", "A snapshot of version 3 has no first row id", "Nobody can follow the rows from one snapshot to the next.", "moved-rows", TableMutation(file=METADATA, op="remove", line=0, path="snapshots.[0].first-row-id"), "099", "meta"),
-    _bad("row-ids-of-deletes", "The manifest list gives row ids to a manifest of deletes", "None that is known.", "vectors", vectors(first_row_id=16), "100", "meta"),
-    _bad("row-id-of-the-future", "A file stores a row id that the table has not given away", "New rows get the ids of others.", "moved-rows", moved((90, None, 100)), "101", "values"),
-    _bad("row-id-stored-twice", "A file stores one row id twice", OTHER_ROWS, "moved-rows", moved((90, None, 90)), "102", "values"),
-    _bad("row-id-stored-and-inherited", "A row inherits the id that another one has stored", OTHER_ROWS, "moved-rows", moved((90, None, 11)), "102", "values"),
-    _bad("truncated-and-wrapped", "The least numbers are in the partition of the greatest", "Queries for numbers below another one skip the file, and rows are missing.", "truncated", truncated(2_147_483_646), "103", "meta"),
-    _bad("text-said-to-be-bytes", "A list of text is one of bytes in the schema", "Some readers refuse the file.", "typed", _evolved([*COLUMNS[:2], _field(3, "tags", {**TAGS, "element": "binary"})]), "104"),
+    _bad("number-said-to-be-text", "A column of numbers is text in the schema", "Queries fail.", _evolved([_field(1, "id", "string"), *COLUMNS[1:]]), "094", of="typed"),
+    _bad("long-said-to-be-int", "A column is narrower in the schema than in the file", "Queries find other numbers, or fail.", _evolved([_field(1, "id", "int"), *COLUMNS[1:]]), "094", of="typed"),
+    _bad("element-said-to-be-a-number", "A list of text is one of numbers in the schema", "Queries fail.", _evolved([*COLUMNS[:2], _field(3, "tags", {**TAGS, "element": "long"})]), "094", of="typed"),
+    _bad("required-column-absent", "A column that cannot be null is not in the file", "Queries fail, or find null where there can be none.", _evolved([*COLUMNS, _field(9, "town", "string", required=True)]), "095", of="typed"),
+    _bad("names-taken-away", "A file has no ids, and the table no names", "Queries find null in place of the values, or fail.", TableMutation(file=METADATA, op="set", line=0, path="properties", to={}), "096", of="named"),
+    _bad("equality-of-numbers-with-a-point", "An equality delete compares a column of floating point numbers", "Which rows are deleted, every reader decides for itself.", deletes(compared=6), "097", of="deletes", tier="meta"),
+    _bad("equality-of-one-column-twice", "An equality delete names a column twice", "Some readers fail.", deletes(compared=(1, 1)), "098", of="deletes-by-two-columns", tier="meta"),
+    _bad("snapshot-without-row-ids", "A snapshot of version 3 has no first row id", "Nobody can follow the rows from one snapshot to the next.", TableMutation(file=METADATA, op="remove", line=0, path="snapshots.[0].first-row-id"), "099", of="moved-rows", tier="meta"),
+    _bad("row-ids-of-deletes", "The manifest list gives row ids to a manifest of deletes", "None that is known.", vectors(first_row_id=16), "100", of="vectors", tier="meta"),
+    _bad("row-id-of-the-future", "A file stores a row id that the table has not given away", "New rows get the ids of others.", moved((90, None, 100)), "101", of="moved-rows", tier="values"),
+    _bad("row-id-stored-twice", "A file stores one row id twice", OTHER_ROWS, moved((90, None, 90)), "102", of="moved-rows", tier="values"),
+    _bad("row-id-stored-and-inherited", "A row inherits the id that another one has stored", OTHER_ROWS, moved((90, None, 11)), "102", of="moved-rows", tier="values"),
+    _bad("truncated-and-wrapped", "The least numbers are in the partition of the greatest", "Queries for numbers below another one skip the file, and rows are missing.", truncated(2_147_483_646), "103", of="truncated", tier="meta"),
+    _bad("text-said-to-be-bytes", "A list of text is one of bytes in the schema", "Some readers refuse the file.", _evolved([*COLUMNS[:2], _field(3, "tags", {**TAGS, "element": "binary"})]), "104", of="typed"),
 )  # fmt: skip

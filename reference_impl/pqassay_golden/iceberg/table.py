@@ -6,7 +6,7 @@ A false claim takes as many bytes as the true one, so that lengths that other fi
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,8 @@ from pqassay_golden.iceberg.files import (
     LOCATION,
     MANIFEST,
     METADATA,
+    Files,
+    Json,
     data_file,
     decimal,
     double,
@@ -26,18 +28,15 @@ from pqassay_golden.iceberg.files import (
     manifest,
     manifest_list,
     metadata,
+    parts_of,
+    table,
 )
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.tables import BadTable, GoodTable, parquet
 from pqassay_golden.tiny import columns as tiny
 from pqassay_golden.tiny.columns import Column
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_reference.errors import Refused
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.iceberg import DELETE_FILE_PATH, DELETE_POSITION
-
-Json = dict[str, Any]
-Files = dict[str, bytes]
 
 EMPTY: Json = {
     "format-version": 2,
@@ -90,17 +89,14 @@ def part(first: int, *, field_id: int = 1) -> bytes:
     """Eight rows, with ids from a number on in a column of some field id."""
     numbers = range(ROWS)
     masses = [None, None, b"\0\0\0\0\0\0\xf8\x7f", *(first + number / 4 for number in range(5))]
-    return TinyParquet(
-        (
-            Column("id", "int64", list(range(first, first + ROWS)), field_id=field_id),
-            Column("metal", "string", METALS, field_id=2),
-            Column("price", tiny.decimal(9, 2), [first + 99 * number for number in numbers], field_id=3),
-            Column("day", "date", [19_000 + first + number for number in numbers], field_id=4),
-            Column("at", tiny.timestamp("micros"), [first * DAY_MICROSECONDS + 1_234_567 * number for number in numbers], field_id=5),
-            Column("mass", "double", masses, field_id=6),
-        ),
-        layout=Layout(exact=True),
-    ).build()  # fmt: skip
+    return parquet(
+        Column("id", "int64", list(range(first, first + ROWS)), field_id=field_id),
+        Column("metal", "string", METALS, field_id=2),
+        Column("price", tiny.decimal(9, 2), [first + 99 * number for number in numbers], field_id=3),
+        Column("day", "date", [19_000 + first + number for number in numbers], field_id=4),
+        Column("at", tiny.timestamp("micros"), [first * DAY_MICROSECONDS + 1_234_567 * number for number in numbers], field_id=5),
+        Column("mass", "double", masses, field_id=6),
+    )  # fmt: skip
 
 
 FIRSTS = (0, 100)
@@ -146,14 +142,7 @@ def metals(
     ]
     files[0].update(change or {})
     entries = [entry(one) for one in files]
-    data = manifest(entries, columns=COLUMNS)
-    listing = listed(MANIFEST, data, entries, **of_list)
-    return {
-        METADATA: metadata(COLUMNS),
-        LIST: manifest_list([listing]),
-        MANIFEST: data,
-        **{f"data/part-{number}.parquet": data for number, data in enumerate(PARTS)},
-    }
+    return table(COLUMNS, entries, parts_of(PARTS), of_list=of_list)
 
 
 # ------------------------------------------------------------------------------------------------------ readings
@@ -194,15 +183,12 @@ BUCKETS = [3, 0]
 def reading(city: str | None, ids: list[int], hour: int) -> bytes:
     """The rows of one partition."""
     moments = [hour * HOUR_MICROSECONDS, hour * HOUR_MICROSECONDS + HOUR_MICROSECONDS - 1]
-    return TinyParquet(
-        (
-            Column("id", "int64", ids, field_id=1),
-            Column("city", "string", [city, city], field_id=2),
-            Column("at", tiny.timestamp("micros", utc=False), moments, field_id=3),
-            Column("amount", tiny.decimal(9, 2), [-1, -500], field_id=4),
-        ),
-        layout=Layout(exact=True),
-    ).build()
+    return parquet(
+        Column("id", "int64", ids, field_id=1),
+        Column("city", "string", [city, city], field_id=2),
+        Column("at", tiny.timestamp("micros", utc=False), moments, field_id=3),
+        Column("amount", tiny.decimal(9, 2), [-1, -500], field_id=4),
+    )
 
 
 def _summary(low: bytes | None, high: bytes | None, *, null: bool = False, nan: bool | None = None) -> Json:
@@ -233,14 +219,9 @@ def readings(
         }
         files.append(data_file(f"data/part-{number}.parquet", data, 2, values))
     entries = [entry(one) for one in files]
-    data = manifest(entries, AVRO, columns=READINGS, partitioned_by=PARTITION)
     kept = [{**one, **(summaries or {}).get(number, {})} for number, one in enumerate(SUMMARIES)]
-    return {
-        METADATA: metadata(READINGS, PARTITION, rows=4),
-        LIST: manifest_list([listed(MANIFEST, data, entries, partitions=kept)]),
-        MANIFEST: data,
-        **{f"data/part-{number}.parquet": data for number, data in enumerate(datas)},
-    }
+    of_list = {"partitions": kept}
+    return table(READINGS, entries, parts_of(datas), partition=PARTITION, avro=AVRO, of_list=of_list, rows=4)
 
 
 # ------------------------------------------------------------------------------------------------------ rewritten
@@ -268,7 +249,7 @@ def rewritten() -> Files:
         ),
         MANIFEST: first,
         OTHER: second,
-        **{f"data/part-{number}.parquet": data for number, data in enumerate(PARTS)},
+        **parts_of(PARTS),
     }
 
 
@@ -304,7 +285,10 @@ def first_version(rows: int = ROWS) -> Files:
 
 # ------------------------------------------------------------------------------------------------------- deletes
 
-DELETES = "metadata/deletes-0.avro"
+ADDED = [entry(data_file(path, data, ROWS), snapshot=EARLIER) for path, data in parts_of(PARTS).items()]
+"""The entries of both data files, which an earlier snapshot added."""
+
+BY_EARLIER = {"added_snapshot_id": EARLIER}
 NAMED = f"{LOCATION}/data/part-0.parquet"
 
 
@@ -316,16 +300,13 @@ def deletes(bound: bytes | None = None, compared: int | Sequence[int] = 1, seque
         compared: The id of the column that the equality delete compares, or those of two, which the delete has: 1 and 2.
         sequence: The sequence number of the deletes.
     """
-    positions = TinyParquet(
-        (
-            Column("file_path", "string", [NAMED, NAMED], optional=False, field_id=DELETE_FILE_PATH),
-            Column("pos", "int64", [1, 6], optional=False, field_id=DELETE_POSITION),
-        ),
-        layout=Layout(exact=True),
-    ).build()
+    positions = parquet(
+        Column("file_path", "string", [NAMED, NAMED], optional=False, field_id=DELETE_FILE_PATH),
+        Column("pos", "int64", [1, 6], optional=False, field_id=DELETE_POSITION),
+    )
     by = [compared] if isinstance(compared, int) else list(compared)
     keys = (Column("id", "int64", [100], field_id=1), Column("metal", "string", ["gold"], field_id=2))
-    equal = TinyParquet(keys[: len(by)], layout=Layout(exact=True)).build()
+    equal = parquet(*keys[: len(by)])
     raw = NAMED.encode() if bound is None else bound
     bounds = {DELETE_POSITION: int64(1), DELETE_FILE_PATH: raw}
     entries = [
@@ -352,34 +333,11 @@ def deletes(bound: bytes | None = None, compared: int | Sequence[int] = 1, seque
             snapshot=EARLIER,
         ),
     ]
-    data = manifest(entries, content="deletes", columns=COLUMNS)
-    added = [
-        entry(data_file(f"data/part-{number}.parquet", one, ROWS), snapshot=EARLIER)
-        for number, one in enumerate(PARTS)
-    ]
-    of_data = manifest(added, columns=COLUMNS)
-    return {
-        METADATA: metadata(COLUMNS, sequence=3),
-        LIST: manifest_list(
-            [
-                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER),
-                listed(
-                    DELETES,
-                    data,
-                    entries,
-                    content=1,
-                    sequence_number=sequence,
-                    min_sequence_number=sequence,
-                    added_snapshot_id=EARLIER,
-                ),
-            ]
-        ),
-        MANIFEST: of_data,
-        DELETES: data,
-        "data/positions.parquet": positions,
-        "data/equal.parquet": equal,
-        **{f"data/part-{number}.parquet": one for number, one in enumerate(PARTS)},
-    }
+    files = {"data/positions.parquet": positions, "data/equal.parquet": equal, **parts_of(PARTS)}
+    of_deletes = {"sequence_number": sequence, "min_sequence_number": sequence, **BY_EARLIER}
+    return table(
+        COLUMNS, ADDED, files, of_list=BY_EARLIER, deletes=entries, of_deletes=of_deletes, sequence=3
+    )
 
 
 PLAIN = metals()
@@ -413,20 +371,28 @@ def difference(good: Files, bad: Files) -> TableMutation:
     return TableMutation(file=names[0], op="bytes", offset=start, to=new[start:end].hex())
 
 
-def _bad(
+def bad(
+    tables: Iterable[GoodTable],
     name: str,
     title: str,
     effect: str,
     damage: TableMutation | Files,
     *rules: str,
-    of: str = "plain",
+    of: str,
     tier: Any = "meta",
 ) -> BadTable:
-    good = {"plain": PLAIN, "partitioned": PARTITIONED, "first-version": FIRST_VERSION, "deletes": DELETING}
-    mutation = damage if isinstance(damage, TableMutation) else difference(good[of], damage)
-    return BadTable(
-        f"ice/{name}", title, effect, f"ice/{of}", mutation, tuple(f"ICE-{one}" for one in rules), tier
-    )
+    """A table with one mutation, or one byte range of another one, which breaks some rules of this family.
+
+    Args:
+        tables: The good tables, among which it is.
+        name, title, effect, rules, tier: See `BadTable`.
+        damage: The mutation, or the files of the damaged table.
+        of: The good table.
+    """
+    if not isinstance(damage, TableMutation):
+        damage = difference(next(dict(one.files) for one in tables if one.id == f"ice/{of}"), damage)
+    broken = tuple(f"ICE-{one}" for one in rules)
+    return BadTable(f"ice/{name}", title, effect, f"ice/{of}", damage, broken, tier)
 
 
 def change(path: str, to: Any) -> TableMutation:
@@ -434,6 +400,7 @@ def change(path: str, to: Any) -> TableMutation:
     return TableMutation(file=METADATA, op="set", line=0, path=path, to=to)
 
 
+_bad = partial(bad, GOOD_TABLES, of="plain")
 _footer, _values = partial(_bad, tier="footer"), partial(_bad, tier="values")
 
 

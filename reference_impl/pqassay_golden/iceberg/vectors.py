@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 from pqassay_golden.delta.vectors import vector
-from pqassay_golden.iceberg.files import (
-    EARLIER,
-    LIST,
-    LOCATION,
-    MANIFEST,
-    METADATA,
-    data_file,
-    entry,
-    listed,
-    manifest,
-    manifest_list,
-    metadata,
-)
-from pqassay_golden.iceberg.table import COLUMNS, PARTS, ROWS, Files, difference
-from pqassay_golden.tables import BadTable, GoodTable
+from pqassay_golden.iceberg.files import LOCATION, METADATA, Files, Json, data_file, entry, parts_of, table
+from pqassay_golden.iceberg.table import ADDED, BY_EARLIER, COLUMNS, PARTS, ROWS, bad
+from pqassay_golden.tables import GoodTable
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table import deletion_vector, puffin
 
-Json = dict[str, Any]
-
-DELETES = "metadata/deletes-0.avro"
 PUFFIN = "data/vectors.puffin"
 GAP = bytes(8)
 """Bytes between two blobs: nothing says that they touch."""
@@ -92,25 +77,18 @@ def vectors(
     ]
     files[1].update(change or {})
     entries = [entry(one) for one in files]
-    data = manifest(entries, content="deletes", columns=COLUMNS, version=3)
-    added = [
-        entry(data_file(f"data/part-{number}.parquet", one, ROWS), snapshot=EARLIER)
-        for number, one in enumerate(PARTS)
-    ]
-    of_data = manifest(added, columns=COLUMNS, version=3)
-    return {
-        METADATA: metadata(COLUMNS, sequence=2, version=3, next_row_id=2 * ROWS),
-        LIST: manifest_list(
-            [
-                listed(MANIFEST, of_data, added, added_snapshot_id=EARLIER, first_row_id=0),
-                listed(DELETES, data, entries, content=1, sequence_number=2, min_sequence_number=2, added_rows_count=None, first_row_id=first_row_id),
-            ]
-        ),
-        MANIFEST: of_data,
-        DELETES: data,
-        PUFFIN: packed,
-        **{f"data/part-{number}.parquet": one for number, one in enumerate(PARTS)},
-    }  # fmt: skip
+    return table(
+        COLUMNS,
+        ADDED,
+        {PUFFIN: packed, **parts_of(PARTS)},
+        manifests_of=3,
+        of_list={**BY_EARLIER, "first_row_id": 0},
+        deletes=entries,
+        of_deletes={"sequence_number": 2, "min_sequence_number": 2, "added_rows_count": None, "first_row_id": first_row_id},
+        sequence=2,
+        version=3,
+        next_row_id=2 * ROWS,
+    )  # fmt: skip
 
 
 VECTORS = vectors()
@@ -127,11 +105,8 @@ _CHECKSUM = _START + deletion_vector.SIZE_SIZE + len(vector(POSITIONS[1]))
 _OTHER_MAGIC = bytes([vector(POSITIONS[1])[0] ^ 1]) + vector(POSITIONS[1])[1:]
 
 
-def _bad(
-    name: str, title: str, effect: str, damage: TableMutation | Files, rule: str, tier: Any = "meta"
-) -> BadTable:
-    mutation = damage if isinstance(damage, TableMutation) else difference(VECTORS, damage)
-    return BadTable(f"ice/{name}", title, effect, "ice/vectors", mutation, (f"ICE-{rule}",), tier)
+_bad = partial(bad, GOOD_TABLES, of="vectors")
+_footer = partial(_bad, tier="footer")
 
 
 def _of_footer(old: bytes, new: bytes) -> TableMutation:
@@ -141,16 +116,16 @@ def _of_footer(old: bytes, new: bytes) -> TableMutation:
 
 BAD_TABLES = (
     _bad("no-next-row-id", "The metadata do not say which row ids were given away", "Queries fail.", TableMutation(file=METADATA, op="remove", line=0, path="next-row-id"), "078"),
-    _bad("puffin-without-magic", "A Puffin file does not end with its magic number", "Queries fail.", _of_footer(puffin.MAGIC, b"PFA2"), "070", "footer"),
-    _bad("puffin-vector-elsewhere", "The footer of a Puffin file says that a deletion vector begins a byte before it does", "Other rows are deleted, or queries fail.", _of_footer(b'"offset":' + str(_START).encode(), b'"offset":' + str(_START - 1).encode()), "071", "footer"),
-    _bad("puffin-vector-of-more-rows", "The footer of a Puffin file says that a deletion vector removes a row more than it does", "Engines that count rows by it give a wrong number.", _of_footer(b'"cardinality":"2"', b'"cardinality":"3"'), "072", "footer"),
+    _footer("puffin-without-magic", "A Puffin file does not end with its magic number", "Queries fail.", _of_footer(puffin.MAGIC, b"PFA2"), "070"),
+    _footer("puffin-vector-elsewhere", "The footer of a Puffin file says that a deletion vector begins a byte before it does", "Other rows are deleted, or queries fail.", _of_footer(b'"offset":' + str(_START).encode(), b'"offset":' + str(_START - 1).encode()), "071"),
+    _footer("puffin-vector-of-more-rows", "The footer of a Puffin file says that a deletion vector removes a row more than it does", "Engines that count rows by it give a wrong number.", _of_footer(b'"cardinality":"2"', b'"cardinality":"3"'), "072"),
 
     _bad("vector-of-no-bytes", "A deletion vector is said to have fewer bytes than its length and checksum", COME_BACK, vectors({"content_size_in_bytes": 4}), "023"),
     _bad("two-vectors", "Two deletion vectors are of one file", COME_BACK, vectors({"referenced_data_file": f"{LOCATION}/data/part-0.parquet"}), "024"),
     _bad("vector-behind-the-end", "A deletion vector is said to lie behind the end of its file", "Queries fail.", vectors({"content_offset": 4000}), "025"),
-    _bad("vector-shorter", "A deletion vector is said to have a byte less than it has", "Queries fail, or other rows are deleted.", vectors({"content_size_in_bytes": 43}), "035", "footer"),
-    _bad("vector-checksum", "The checksum of a deletion vector is that of other bytes", "Queries fail.", TableMutation(file=PUFFIN, op="bytes", offset=_CHECKSUM, to="00000000"), "036", "footer"),
-    _bad("vector-of-another-magic", "A deletion vector does not begin with its magic number", "Queries fail.", vectors(second=_OTHER_MAGIC), "037", "footer"),
-    _bad("vector-of-more-rows", "A deletion vector is said to delete a row more than it does", "Engines that count rows by manifests give a wrong number.", vectors({"record_count": 3}), "038", "footer"),
-    _bad("vector-of-another-file", "A deletion vector deletes a row that its file does not have", COME_BACK, vectors(second=vector([1, 9])), "039", "footer"),
+    _footer("vector-shorter", "A deletion vector is said to have a byte less than it has", "Queries fail, or other rows are deleted.", vectors({"content_size_in_bytes": 43}), "035"),
+    _footer("vector-checksum", "The checksum of a deletion vector is that of other bytes", "Queries fail.", TableMutation(file=PUFFIN, op="bytes", offset=_CHECKSUM, to="00000000"), "036"),
+    _footer("vector-of-another-magic", "A deletion vector does not begin with its magic number", "Queries fail.", vectors(second=_OTHER_MAGIC), "037"),
+    _footer("vector-of-more-rows", "A deletion vector is said to delete a row more than it does", "Engines that count rows by manifests give a wrong number.", vectors({"record_count": 3}), "038"),
+    _footer("vector-of-another-file", "A deletion vector deletes a row that its file does not have", COME_BACK, vectors(second=vector([1, 9])), "039"),
 )  # fmt: skip

@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any, Literal
 
 from pqassay_golden.recipes import bad, good, set_to
-from pqassay_golden.tiny.columns import Column, ListOf, decimal, fixed
+from pqassay_golden.tiny.columns import Column, ListOf, decimal, fixed, wide_timestamp
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import TinyParquet
+from pqassay_spec.golden.case import ReadExpectation
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.thrift import (
     BoundingBox,
@@ -64,6 +65,30 @@ INT96 = TinyParquet(
         Column("assayed", "int96", [0, None, 1_700_000_000_000_000_000, -1_000], layout=Layout(order="timestamp")),
     )
 )  # fmt: skip
+FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
+"""Of the years 1 to 9999, since 1970."""
+WIDE = TinyParquet(
+    (
+        Column("metal", "string", METALS),
+        *(
+            Column(unit, wide_timestamp(unit), [FIRST_SECOND * parts, -parts, None, LAST_SECOND * parts])
+            for unit, parts in (("millis", 10**3), ("micros", 10**6))
+        ),
+        Column("nanos", wide_timestamp("nanos"), [1 - (1 << 63), -1, None, (1 << 63) - 1]),
+    ),
+    page_rows=2,
+    page_index=True,
+)
+BEFORE_WIDE = ("DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
+"""Engines that do not know timestamps of twelve bytes."""
+MAY_REFUSE = ReadExpectation(rows="own", refusal="allowed")
+"""What is expected of a valid file with values for which not every library has a type."""
+FAR = TinyParquet(
+    (
+        Column("metal", "string", METALS),
+        Column("nanos", wide_timestamp("nanos"), [FIRST_SECOND * 10**9, -1, None, LAST_SECOND * 10**9]),
+    )
+)
 CUT = TinyParquet(
     (Column("metal", "string", ["tin", "Côte d'Ivoire", None, "東京都庁"]),), layout=Layout(truncate=4)
 )
@@ -163,6 +188,8 @@ GOOD = (
     _good("orders-of-types", "Unsigned numbers beyond the signed ones, decimals of unequal length, booleans and days: bounds follow the order of the type", ORDERS, TIN, "fastparquet", rules=("STA-006",)),
     _good("total-order", "The IEEE 754 total order: NaN is counted and left out of the bounds, but where there is nothing else", TOTAL, TIN, "fastparquet", rules=("STA-004", "STA-008", "STA-024")),
     _good("int96", "INT96 timestamps with their own order", INT96, TIN, rules=("STA-016",)),
+    _good("wide-timestamps", "Timestamps of twelve bytes, of three units, all of which 64 bits would hold", WIDE, TIN, *BEFORE_WIDE, rules=("STA-006", "PQF-155"), since="0.8.0"),
+    _good("wide-timestamps-beyond-64-bits", "Nanoseconds of twelve bytes, from the first second of the year 1 to the last of 9999", FAR, TIN, "pyarrow", *BEFORE_WIDE, rules=("PQF-100",), read=MAY_REFUSE, scan="refusal-allowed", since="0.8.0"),
     _good("bounds-cut", "Bounds of four bytes at most, cut between characters, the upper one raised", CUT, TIN, rules=("STA-018",)),
     _good("lists", "A list with nulls and empty lists, its levels counted", NESTED, TIN, rules=("STA-019", "STA-090", "STA-020", "STA-070")),
     _good("box-across-the-antimeridian", "Points on both sides of the antimeridian: the box begins at 178 and ends at -178", GEOMETRY, TIN, "Polars", "Spark", rules=("STA-022", "STA-075", "STA-076")),
@@ -241,6 +268,7 @@ BAD = (
     _bad("bound-of-a-decimal-short", "The lower bound of a decimal of four fixed bytes has one", REFUSED, "orders-of-types", set_to(f"{STATS.format(3)}.min_value", b"\0"), "STA-005", since="0.7.0"),
     _bad("bounds-swapped-boolean", "The bounds of truth values are exchanged", LOST, "orders-of-types", Mutation("swap", f"{STATS.format(4)}.min_value", f"{STATS.format(4)}.max_value"), "STA-006", since="0.7.0"),
     _bad("bounds-swapped-int96", "The bounds of INT96 timestamps are exchanged: their days decide before their nanoseconds", LOST, "int96", Mutation("swap", f"{SECOND}.min_value", f"{SECOND}.max_value"), "STA-006", since="0.7.0"),
+    _bad("bounds-swapped-wide-timestamp", "The bounds of timestamps of twelve bytes are exchanged, as if they compared as bytes", LOST, "wide-timestamps", Mutation("swap", f"{SECOND}.min_value", f"{SECOND}.max_value"), "STA-006", since="0.8.0"),
     _bad("number-bounds-nan", "A number is the lower bound of nothing but NaN", "A query for NaN skips the row group.", "total-order", set_to(f"{THIRD}.min_value", bytes(8)), "STA-008", since="0.7.0"),
     _bad("null-count-negative", "There are less than no nulls", "Readers that allocate by it fail.", "uncounted", set_to(f"{FIRST}.null_count", -1), "STA-010", since="0.7.0"),
     _bad("distinct-count-negative", "There are less than no different values", "A planner that believes it chooses a worse plan, or fails.", "counted", set_to(f"{FIRST}.distinct_count", -1), "STA-012", since="0.7.0"),

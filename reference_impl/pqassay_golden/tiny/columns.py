@@ -35,6 +35,7 @@ from pqassay_spec.parquet.encoding.plain import (
     UNSIGNED,
     Int96Timestamp,
 )
+from pqassay_spec.parquet.schema.types import WIDE_TIMESTAMP
 from pqassay_spec.parquet.thrift import (
     ConvertedType,
     FieldRepetitionType,
@@ -137,6 +138,11 @@ def timestamp(unit: Literal["millis", "micros", "nanos"], utc: bool = True) -> S
     older = unit != "nanos" and utc
     converted = ConvertedType[f"TIMESTAMP_{unit.upper()}"] if older else None
     return Scalar(Type.INT64, meaning("TIMESTAMP", isAdjustedToUTC=utc, unit=UNITS[unit]), converted)
+
+
+def wide_timestamp(unit: Literal["millis", "micros", "nanos"]) -> Scalar:
+    """Moments in twelve bytes, which hold more years than 64 bits do. The older words do not know them."""
+    return fixed(WIDE_TIMESTAMP, timestamp(unit).logical)
 
 
 def time(unit: Literal["millis", "micros", "nanos"]) -> Scalar:
@@ -313,6 +319,8 @@ def _number(scalar: Scalar, value: Any, width: int) -> bytes:
     if scalar.physical is Type.FIXED_LEN_BYTE_ARRAY:
         if scalar.is_decimal:
             return cast("int", value).to_bytes(width, "big", signed=True)
+        if width == WIDE_TIMESTAMP:
+            return cast("int", value).to_bytes(width, "little", signed=True)
         return struct.pack("<e", value)
     numbers = UNSIGNED if scalar.is_unsigned else FIXED_WIDTH
     return bytes(numbers[scalar.physical].build(value))

@@ -254,10 +254,20 @@ KNOWS = (
     "parquet",
     "idx1.companion",
     "pm.bloom",
+    "pm.update.stop",
     "pm.extensions",
     *(
         f"type.{name}"
-        for name in ("decimal", "date", "time", "timestamp", "timestamp-nanos", "int96", "unsigned")
+        for name in (
+            "decimal",
+            "date",
+            "time",
+            "timestamp",
+            "timestamp-nanos",
+            "timestamp-wide",
+            "int96",
+            "unsigned",
+        )
     ),
     *(f"type.{name}" for name in ("float16", "uuid", "fixed", "enum", "json", "bson", "geometry", "unknown")),
     "nested.map",
@@ -282,6 +292,9 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "dir.decode": _decode_directory,
     "dir.encode": _encode_directory,
     "dir.scan": _scan,
-    **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "scan", "snapshot", "prune", "plan")},
+    **{
+        f"pm.{name}": _pm(name)
+        for name in ("decode", "lint", "encode", "update", "scan", "snapshot", "prune", "plan")
+    },
 }
 """The operations by capability: family and name."""

@@ -45,6 +45,20 @@ def encode(request: Request) -> Answer:
     return {"answer": "accept"}
 
 
+def update(request: Request) -> Answer:
+    """Append a snapshot, in place; ``stop`` leaves the committed size as it was."""
+    from pqassay_reference.pm.storage import FileStorage
+    from pqassay_reference.pm.write import update_in
+
+    try:
+        value = from_json(request["value"])
+    except NotAValueError as error:
+        raise Refused(str(error)) from None
+    with FileStorage(request["file"]) as storage:
+        update_in(storage, value, commits=request.get("stop") is None)
+    return {"answer": "accept"}
+
+
 def lint(request: Request) -> Answer:
     """Accepts a file that is right and agrees with the Parquet file beside it."""
     from pqassay_reader.lint.pm import lint_file

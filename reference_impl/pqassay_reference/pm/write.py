@@ -141,8 +141,13 @@ def update_in(
     append_base: int | None = None,
     verify: bool = True,
     extensions: Extensions | None = None,
+    commits: bool = True,
 ) -> Updated:
-    """The same in a storage that nobody else writes. See `update_file`."""
+    """The same in a storage that nobody else writes. See `update_file`.
+
+    Args:
+        commits: Write the committed size; without it, the file is as if the update was stopped right before.
+    """
     base = _open(storage, parquet_file_size, append_base, verify=verify)
     _require_same_columns(storage, base, value)
     _require_progress(storage, base, value)
@@ -163,7 +168,7 @@ def update_in(
     if extensions is None:
         extensions = Extensions(scratchpad=sections_of(base.head).scratchpad)
     tail.add_footer(footer_bytes(value, places, base.head.size, extensions), _resumed(storage, base))
-    size = _commit(storage, base.offset, tail.raw)
+    size = _commit(storage, base.offset, tail.raw, writes_size=commits)
     return Updated(size, len(tail.raw), len(reused), len(blocks) - len(reused))
 
 
@@ -349,13 +354,14 @@ class _Tail:
         self._end += len(raw)
 
 
-def _commit(storage: Storage, offset: int, appended: bytes) -> int:
+def _commit(storage: Storage, offset: int, appended: bytes, *, writes_size: bool) -> int:
     """Write bytes, and only when they are on disk the committed size. Returns the size."""
     storage.write(offset, appended)
     storage.sync()
     size = offset + len(appended)
-    storage.write(0, _committed_size(size))
-    storage.sync()
+    if writes_size:
+        storage.write(0, _committed_size(size))
+        storage.sync()
     return size
 
 

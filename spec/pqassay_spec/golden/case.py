@@ -22,6 +22,8 @@ Answering = Literal["accept", "reject", "either"]
 Scan = Literal["same-rows", "refusal-allowed", "exposure"]
 """What a scan must give: the right rows; these or a refusal; or whatever it gives is shown, and never scored."""
 
+Stop = Literal["before-size"]
+
 RowsToRead = Literal["own", "parent", "unspecified"]
 Refusal = Literal["never", "allowed", "demanded"]
 
@@ -73,6 +75,17 @@ class SnapshotExpectation(Closed):
     parquet_file_size: int | LongInteger
     answer: Answering
     value: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateExpectation(Closed):
+    """Appending the snapshot `Expect.value` to a ``_pm``.
+
+    Attributes:
+        stop: Where the writer is to stop, as if it were killed: ``before-size``, when all is written but the committed size.
+    """
+
+    stop: Stop | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +142,7 @@ class Expect(Closed):
             lie, or what gives it away is in several structures; an answer shows what the lie does to readers, and is not scored.
         predicate: The condition of that query.
         rows: The rows that a reader must find. Of a file that was damaged, those that it was made from, unless `read` says ``own``.
+        update: Whether a writer must be able to append `value` to a ``_pm``.
         snapshots, prune, plan: What is asked of a ``_pm``, once for each entry.
     """
 
@@ -138,6 +152,7 @@ class Expect(Closed):
     probes: list[Any] | None = None
     value: dict[str, Any] | None = None
     encode: Acceptance | None = None
+    update: UpdateExpectation | None = None
     snapshots: list[SnapshotExpectation] | None = None
     prune: list[PruneExpectation] | None = None
     plan: list[PlanExpectation] | None = None

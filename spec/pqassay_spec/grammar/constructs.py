@@ -1,4 +1,4 @@
-"""Names for the generic classes of ``construct``, and a declaration without its wrapping."""
+"""Names for the generic classes of ``construct``, a declaration without its wrapping, and building what may be false."""
 
 from __future__ import annotations
 
@@ -18,3 +18,16 @@ def bare(declaration: Any) -> Any:
     while isinstance(declaration, Renamed):
         declaration = cast("Any", declaration).subcon
     return declaration
+
+
+def built(declaration: Any, value: Any) -> bytes:
+    """Build a structure of its members, true or false: bytes are written as they are, and as many elements as there are."""
+    structure = bare(declaration)
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return b"".join(built(member, members[member.name]) for member in structure.subcons)
+    if isinstance(value, list):
+        return b"".join(built(structure.subcon, one) for one in value)
+    return bytes(structure.build(value))

@@ -16,13 +16,12 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from construct import Array, Int32ul
-from construct import Struct as FlatGrammar
+from construct import Int32ul
 
 from pqassay_spec.base.errors import FormatError, boundary
 from pqassay_spec.directory import distinct_set, entries, placement, sketches, zone_sums
 from pqassay_spec.directory.codes import IndexType, Placement
-from pqassay_spec.grammar.constructs import AnyConstruct, bare
+from pqassay_spec.grammar.constructs import AnyConstruct, built
 from pqassay_spec.grammar.thrift import unknown_field
 from pqassay_spec.grammar.thrift_wire import WireType, varint
 from pqassay_spec.grammar.trace import Leaf
@@ -271,18 +270,3 @@ def _members(parsed: Any) -> Any:
     if isinstance(parsed, list):
         return [_members(value) for value in parsed]
     return parsed
-
-
-def built(structure: AnyConstruct, value: Any) -> bytes:
-    """Build a structure of its members, true or false: bytes are written as they are, and as many elements as there are."""
-    structure = bare(structure)
-    if isinstance(value, bytes):
-        return value
-    if isinstance(structure, FlatGrammar):
-        members = cast("Members", value)
-        return b"".join(
-            built(member, members[member.name]) for member in cast("list[Any]", structure.subcons)
-        )
-    if isinstance(structure, Array):
-        return b"".join(built(cast("Any", structure).subcon, one) for one in cast("list[Any]", value))
-    return bytes(structure.build(value))

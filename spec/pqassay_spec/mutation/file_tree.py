@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
-from construct import Struct as FlatStruct
-
-from pqassay_spec.grammar.constructs import AnyConstruct
+from pqassay_spec.grammar.constructs import built
 from pqassay_spec.grammar.thrift import Record, grammar
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.trace import trace
@@ -112,7 +110,7 @@ class Index:
     def build(self) -> bytes:
         """The bytes of the blob; draft G0 is the payload alone."""
         draft = self.layout == idx1.Layout.DRAFT_G0.value
-        return _flat(idx1.DRAFT_G0_BLOB if draft else idx1.BLOB, vars(self))
+        return built(idx1.DRAFT_G0_BLOB if draft else idx1.BLOB, vars(self))
 
 
 @dataclass
@@ -177,7 +175,7 @@ def pair_with(tree: FileTree, key: str) -> KeyValue | None:
 
 def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
     """The bytes of the tree, and the recorded start and the length of every piece of the body."""
-    out = bytearray(_flat(HEAD, tree.head))
+    out = bytearray(built(HEAD, tree.head))
     starts: dict[str, tuple[int, int]] = {}
     missing = 0
     for piece in tree.body:
@@ -191,7 +189,7 @@ def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
     _write_companion(tree)
     write_extension(tree)
     out += footer_bytes(tree)
-    return bytes(out) + _flat(TAIL, tree.tail), starts
+    return bytes(out) + built(TAIL, tree.tail), starts
 
 
 def footer_bytes(tree: FileTree) -> bytes:
@@ -240,12 +238,3 @@ def _write_companion(tree: FileTree) -> None:
 
 def _built(record: Record) -> bytes:
     return bytes(grammar(type(record)).build(record, incomplete=True))
-
-
-def _flat(structure: FlatStruct, members: dict[str, Any]) -> bytes:
-    """Build a flat structure, true or false: bytes are written as they are, so that a magic may be another one."""
-    out = b""
-    for member in cast("list[Any]", structure.subcons):
-        value = members[member.name]
-        out += value if isinstance(value, bytes) else cast("AnyConstruct", member).build(value)
-    return out

@@ -11,11 +11,11 @@ Source: "Parquet metadata file" (``parquet-metadata.md``).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from pqassay_spec.grammar.constructs import bare
+from pqassay_spec.grammar.constructs import built
 from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import ALIGNMENT, HeaderFeature
@@ -243,22 +243,5 @@ def _sections(owner: HeaderSections | Snapshot, declared: Any) -> bytes:
     for section in declared:
         members: Flat | None = getattr(owner, section.name)
         if members is not None:
-            written += b"".join(_built(members, section.structure))
+            written += built(section.structure, members)
     return written
-
-
-def _built(members: Flat, structure: Any) -> Iterator[bytes]:
-    """The members of a structure one by one: construct itself refuses a list that is not as long as its count says."""
-    for member in structure.subcons:
-        value = members[member.name]
-        if isinstance(value, bytes):
-            yield value
-        elif isinstance(value, list):
-            element = bare(member).subcon
-            for one in value:
-                if isinstance(one, dict):
-                    yield b"".join(_built(cast("Flat", one), element))
-                else:
-                    yield element.build(one)
-        else:
-            yield member.build(value)

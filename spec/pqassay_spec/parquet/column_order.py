@@ -27,7 +27,7 @@ from pqassay_spec.base.stand_ins import StandIn
 from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH, Int96Timestamp
-from pqassay_spec.parquet.schema.types import ANNOTATIONS, CONVERTED, annotation_of
+from pqassay_spec.parquet.schema.types import ANNOTATIONS, CONVERTED, WIDE_TIMESTAMP, annotation_of
 from pqassay_spec.parquet.thrift import ColumnOrder, ConvertedType, SchemaElement, Type, TypeDefinedOrder
 
 TYPE_DEFINED = ColumnOrder(TYPE_ORDER=TypeDefinedOrder())
@@ -44,6 +44,7 @@ class Order(Enum):
     HALF = "IEEE numbers of two bytes"
     BYTES = "bytes from the first on, unsigned"
     DECIMAL = "signed numbers, big-endian"
+    SIGNED_12 = "signed numbers of twelve bytes, little-endian"
     TOTAL = "IEEE 754 total order"
     HALF_TOTAL = "IEEE 754 total order of two bytes"
     TIMESTAMP = "days, then nanoseconds"
@@ -54,7 +55,7 @@ class Order(Enum):
 FLOATING = (Order.FLOAT, Order.HALF, Order.TOTAL, Order.HALF_TOTAL)
 """The orders of floating point columns."""
 
-SIGNED_ORDERS = (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF, Order.DECIMAL)
+SIGNED_ORDERS = (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF, Order.DECIMAL, Order.SIGNED_12)
 """The type-defined orders that are signed comparison: the only ones that the deprecated ``min`` and ``max`` know."""
 
 TOTAL = (Order.TOTAL, Order.HALF_TOTAL)
@@ -105,6 +106,8 @@ def type_order(element: SchemaElement) -> Order | None:
         return Order.DECIMAL if converted == ConvertedType.DECIMAL else order
     if logical.DECIMAL is not None:
         return Order.DECIMAL
+    if logical.TIMESTAMP is not None:
+        return Order.SIGNED_12
     return order if logical.FLOAT16 is None else Order.HALF
 
 
@@ -210,6 +213,8 @@ def number_of(order: Order, raw: bytes) -> int | float | None:
         return found
     if order is Order.DECIMAL:
         return int.from_bytes(raw, "big", signed=True) if raw else None
+    if order is Order.SIGNED_12:
+        return int.from_bytes(raw, "little", signed=True) if len(raw) == WIDE_TIMESTAMP else None
     code = _FORMATS.get((order, len(raw)))
     if code is None:
         return None

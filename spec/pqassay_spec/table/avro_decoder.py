@@ -30,6 +30,8 @@ _FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
 def read_long(data: bytes, position: int) -> tuple[int, int]:
     """A number. Raises `IndexError` behind the end, and `Malformed`."""
     byte = data[position]
+    if byte < 0x80:
+        return (byte >> 1) ^ -(byte & 1), position + 1
     value = byte & 0x7F
     shift = 7
     while byte > 0x7F:
@@ -109,9 +111,9 @@ def decoder(schema: Any, depth: int = 0, names: Names | None = None) -> Decoder:
     if kind == "array":
         items = declared.get("items")
         inner = decoder(items, depth + 1, names)
-        return _PAIRS.get(_pair(items)) or _blocks(inner)
+        return _map(read_long, paired) if (paired := _PAIRED.get(_pair(items))) else _blocks(inner)
     if kind == "map":
-        return _map(decoder(declared.get("values"), depth + 1, names))
+        return _map(_text, decoder(declared.get("values"), depth + 1, names))
     if kind == "fixed":
         return cast("Decoder", named(declared, _fixed(fixed_size(declared)), names))
     return decoder(kind, depth + 1, names)
@@ -177,16 +179,16 @@ def _blocks(element: Decoder) -> Decoder:
     return decode
 
 
-def _map(element: Decoder) -> Decoder:
-    def decode(data: bytes, position: int) -> tuple[dict[str, Any], int]:
-        values: dict[str, Any] = {}
+def _map(key: Decoder, element: Decoder) -> Decoder:
+    def decode(data: bytes, position: int) -> tuple[dict[Any, Any], int]:
+        values: dict[Any, Any] = {}
         while True:
             count, position = _count(data, position)
             if not count:
                 return values, position
             for _ in range(count):
-                key, position = _text(data, position)
-                values[key], position = element(data, position)
+                name, position = key(data, position)
+                values[name], position = element(data, position)
 
     return decode
 
@@ -201,65 +203,6 @@ def _pair(items: Any) -> str:
     return types[1][1] if isinstance(types[1][1], str) else ""
 
 
-def _key(data: bytes, position: int) -> tuple[int, int]:
-    """A number that takes more than one byte."""
-    low, high = data[position], data[position + 1]
-    if high < 0x80:
-        low = low & 0x7F | high << 7
-        return (low >> 1) ^ -(low & 1), position + 2
-    return read_long(data, position)
-
-
-def _numbers(data: bytes, position: int) -> tuple[dict[int, int], int]:
-    """A map of numbers to numbers; those of one byte are read in place."""
-    values: dict[int, int] = {}
-    while True:
-        count, position = _count(data, position)
-        if not count:
-            return values, position
-        for _ in range(count):
-            key = data[position]
-            if key < 0x80:
-                position += 1
-                key = (key >> 1) ^ -(key & 1)
-            else:
-                key, position = _key(data, position)
-            value = data[position]
-            if value < 0x80:
-                position += 1
-                values[key] = (value >> 1) ^ -(value & 1)
-            else:
-                values[key], position = _key(data, position)
-
-
-def _texts(data: bytes, position: int) -> tuple[dict[int, bytes], int]:
-    """A map of numbers to bytes, likewise."""
-    values: dict[int, bytes] = {}
-    size = len(data)
-    while True:
-        count, position = _count(data, position)
-        if not count:
-            return values, position
-        for _ in range(count):
-            key = data[position]
-            if key < 0x80:
-                position += 1
-                key = (key >> 1) ^ -(key & 1)
-            else:
-                key, position = _key(data, position)
-            length = data[position]
-            if length < 0x80 and not length & 1:
-                position += 1
-                end = position + (length >> 1)
-            else:
-                length, position = read_long(data, position)
-                end = position + length
-            if not position <= end <= size:
-                raise Truncated(f"{end - position} bytes are announced, and {size - position} are left")
-            values[key] = data[position:end]
-            position = end
-
-
 def _fixed(size: int) -> Decoder:
     def decode(data: bytes, position: int) -> tuple[bytes, int]:
         end = position + size
@@ -270,5 +213,5 @@ def _fixed(size: int) -> Decoder:
     return decode
 
 
-_PAIRS: dict[str, Decoder] = {"long": _numbers, "bytes": _texts}
-"""Decoders of the maps from ids to counts and to bounds, of which manifests consist."""
+_PAIRED: dict[str, Decoder] = {"long": read_long, "bytes": _bytes}
+"""Values of the maps from ids to counts and to bounds, of which manifests consist."""

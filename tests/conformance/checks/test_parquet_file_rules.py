@@ -292,7 +292,10 @@ INVALID = [
     *(Case(f"decimal of {digits} digits on {kind.name}", schema(decimal(kind, digits, length=length)), ("PQF-027",)) for kind, digits, length in ((Type.INT32, 10, None), (Type.INT64, 19, None), (Type.FIXED_LEN_BYTE_ARRAY, 39, 16), (Type.FIXED_LEN_BYTE_ARRAY, 3, 1), (Type.BYTE_ARRAY, 0, None))),
     Case("decimal of a scale beyond its precision", schema(decimal(Type.INT32, 4, 5)), ("PQF-027",)),
     Case("decimal of negative scale", schema(decimal(Type.INT32, 4, -1)), ("PQF-027",)),
-    Case("moment of 12 bytes", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, MOMENT, type_length=12)), ("PQF-155",)),
+    Case("moment of 12 bytes", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, MOMENT, type_length=12))),
+    Case("moment of 11 bytes", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, MOMENT, type_length=11)), ("PQF-155",)),
+    Case("old moment of 12 bytes", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, converted_type=ConvertedType.TIMESTAMP_MILLIS, type_length=12)), ("PQF-155",)),
+    Case("moment of 12 bytes, and in old words", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, MOMENT, type_length=12, converted_type=ConvertedType.TIMESTAMP_MILLIS)), ("PQF-028",)),
     Case("UUID on a number", schema(leaf(Type.INT32, UUID)), ("PQF-155",)),
     Case("decimal on a flag", schema(decimal(Type.BOOLEAN, 4, 2)), ("PQF-155",)),
     Case("decimal on a floating point number", schema(decimal(Type.FLOAT, 5)), ("PQF-155",)),
@@ -403,7 +406,7 @@ def test_what_is_neither_thrift_nor_a_flatbuffer_is_damage() -> None:
         assert "PQF-004" == finding.rule
 
 
-@pytest.mark.parametrize("name", ["moment of 12 bytes", "UUID on a number", "list on a leaf"])
+@pytest.mark.parametrize("name", ["moment of 11 bytes", "UUID on a number", "list on a leaf"])
 def test_what_newer_text_has_readers_ignore_is_no_failure(name: str) -> None:
     case = next(case for case in INVALID if case.name == name)
     report = pqassay.check(case.make(), tier="footer")

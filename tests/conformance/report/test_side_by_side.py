@@ -159,9 +159,9 @@ LETTERS = "W wrong rows from a valid file; c crash on a damaged file; x accepts 
 
 def test_the_text_is_this() -> None:
     assert printed(abreast(ONE, TWO), FormatName.TEXT).splitlines() == [
-        "   implementation  cases  passed  questions  W  c  x  i  u  (L)  (R)  (✓)  not asked",
-        "1  one 1.0             5  2 of 5          5  1  0  1  1  0    1    0    2          3",
-        "2  two 1.0             4  2 of 3          4  0  1  0  0  1    1    1    1          3",
+        "   implementation  cases  passed  past foreign bytes  questions  W  c  x  i  u  (L)  (R)  (✓)  not asked",
+        "1  one 1.0             5  2 of 5                   0          5  1  0  1  1  0    1    0    2          3",
+        "2  two 1.0             4  2 of 3                   0          4  0  1  0  0  1    1    1    1          3",
         "",
         "family  operation    1         2",
         "BLM     scan       1/2  0/0 of 1",

@@ -239,25 +239,12 @@ PIECES = st.sampled_from(["[", "]", "{", "}", ",", ":", '"', "1", '"a"', " ", "n
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.lists(PIECES, max_size=5).map("".join), min_size=1, max_size=6), st.integers(1, 40))
-def test_json_is_what_python_takes_for_it_each_by_itself(values: list[str], size: int) -> None:
+@given(st.lists(st.lists(PIECES, max_size=5).map("".join), min_size=1, max_size=6))
+def test_json_is_what_python_takes_for_it_each_by_itself(values: list[str]) -> None:
     raws = [value.encode() for value in values]
-    before = texts.JSON_AT_ONCE
-    texts.JSON_AT_ONCE = size
-    try:
-        for array in (pa.array(raws, pa.binary()), pa.array(raws, pa.binary()).dictionary_encode()):
-            faults = texts.json_faults(_Decoded(array))  # type: ignore[arg-type]
-            assert next((n for n, raw in enumerate(raws) if not json_value(raw)), None) == faults.broken
-    finally:
-        texts.JSON_AT_ONCE = before
-
-
-@pytest.mark.parametrize("values", [["[1", "2],3,4"], ["1,2", '"a', 'b"'], ["1", "[2", "3]", "4,5,6"]])
-def test_no_value_borrows_from_its_neighbour(values: list[str]) -> None:
-    faults = texts.json_faults(_Decoded(pa.array([value.encode() for value in values])))  # type: ignore[arg-type]
-    assert (
-        next(place for place, value in enumerate(values) if not json_value(value.encode())) == faults.broken
-    )
+    for array in (pa.array(raws, pa.binary()), pa.array(raws, pa.binary()).dictionary_encode()):
+        faults = texts.json_faults(_Decoded(array))  # type: ignore[arg-type]
+        assert next((n for n, raw in enumerate(raws) if not json_value(raw)), None) == faults.broken
 
 
 def test_an_entry_that_is_no_json_is_none_unless_a_value_refers_to_it() -> None:
@@ -269,7 +256,6 @@ def test_an_entry_that_is_no_json_is_none_unless_a_value_refers_to_it() -> None:
 
 
 def test_json_beyond_a_limit_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "JSON_AT_ONCE", 8)
     monkeypatch.setattr(texts, "MOST_JSON", 40)
     monkeypatch.setattr(texts, "WIDEST_JSON", 20)
     short, long = [b"[1, 2]"] * 9, [b"[1, 2]", b"[" + b" " * 30 + b"]"]

@@ -298,6 +298,17 @@ def test_decimals_compare_as_signed_big_endian_numbers(
     assert expected == bad
 
 
+@given(st.lists(st.integers(-(1 << 95) + 1, (1 << 95) - 2), min_size=1, max_size=9))
+def test_numbers_of_twelve_bytes_are_compared_as_numbers(values: list[int]) -> None:
+    array = pa.array([value.to_bytes(12, "little", signed=True) for value in values], pa.binary(12))
+    low, high = min(values), max(values)
+    packed = [bound.to_bytes(12, "little", signed=True) for bound in (low, high, low + 1, high - 1)]
+
+    assert NOTHING_OUTSIDE == verdict(Order.SIGNED_12, array, packed[0], packed[1])
+    expected = (values.count(low), values.index(low), values.count(high), values.index(high))
+    assert expected == verdict(Order.SIGNED_12, array, packed[2], packed[3])
+
+
 def test_decimals_beyond_all_measure_are_not_compared() -> None:
     """They would be extended to their longest."""
     with pytest.raises(NotChecked, match="decimals of 1000 bytes"):

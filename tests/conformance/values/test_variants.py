@@ -1,28 +1,23 @@
-"""Variants: their bytes, read one by one and all at once, and their columns, read row by row."""
+"""Variants: their bytes, and their columns, read row by row."""
 
 from __future__ import annotations
 
-import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from time import process_time
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pqassay
-from damage import EXAMPLES
-from pqassay.values.claims.variants import misnamed, read_names, read_values
 from pqassay_golden.parquet_file.variants import A7, AB, B8, EIGHT, NAMES, NULL, SHREDDED, TAGS
 from pqassay_golden.tiny.parquet import VARIANT, Column, Encoding, Layout, ListOf, TinyParquet
-from pqassay_spec.base.errors import Malformed, Unsupported
+from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.encoding import variant
-from pqassay_spec.parquet.encoding.variant import Parts, ascend, is_sorted, read_metadata, read_value
+from pqassay_spec.parquet.encoding.variant import read_value
 
 RULES = ("PQF-17[3-9]", "PQF-180")
-
-MALFORMED, UNKNOWN = "malformed", "unknown"
 
 # ------------------------------------------------------------------------------------------------------- bytes
 
@@ -90,41 +85,6 @@ def damaged(draw: st.DrawFn, sound: st.SearchStrategy[bytes]) -> bytes:
 VALUES = st.recursive(scalars(), containers, max_leaves=8)
 ANY_VALUES = st.one_of(st.binary(max_size=12), VALUES, damaged(VALUES))
 ANY_NAMES = st.one_of(st.binary(max_size=8), dictionaries(), damaged(dictionaries()))
-PAIRS = st.lists(st.tuples(ANY_VALUES, ANY_NAMES), max_size=6)
-
-
-def outcome(read: Callable[..., Any], *args: Any) -> Any:
-    try:
-        return read(*args)
-    except Malformed:
-        return MALFORMED
-    except Unsupported:
-        return UNKNOWN
-
-
-@settings(max_examples=400 // EXAMPLES, deadline=None)
-@given(PAIRS)
-def test_all_values_at_once_are_what_each_is_by_itself(pairs: list[tuple[bytes, bytes]]) -> None:
-    names = read_names(pa.array([raw for _, raw in pairs], pa.binary()))
-    values = read_values(pa.array([raw for raw, _ in pairs], pa.binary()))
-    wrong, place = misnamed(values.fields, len(pairs), values.fields.of, names)
-    for index, (raw, metadata) in enumerate(pairs):
-        expected_names = outcome(read_metadata, metadata)
-        assert (expected_names == MALFORMED) == names.is_malformed[index]
-        if expected_names != MALFORMED:
-            assert (is_sorted(metadata) and not ascend(expected_names)) == names.is_unsorted[index]
-        expected = outcome(read_value, raw)
-        if expected == UNKNOWN:  # whichever comes first
-            assert values.is_unknown[index] or values.is_malformed[index]
-            continue
-        assert (expected == MALFORMED) == values.is_malformed[index]
-        if MALFORMED in (expected, expected_names):
-            continue
-        named = outcome(read_value, raw, expected_names)
-        assert (named == MALFORMED) == wrong[index]
-        if isinstance(named, Parts):
-            kept = (values.fields.of == index) & values.fields.is_outermost
-            assert list(named.names) == [names.texts[int(each)].as_py() for each in place[kept]]
 
 
 @pytest.mark.parametrize(
@@ -162,13 +122,10 @@ def test_values_that_share_bytes_make_no_more_work_than_they_have_bytes(inner: b
     ids = b"".join(number(place, 3) for place in range(3000))
     head = bytes([2 | (2 | 2 << 2 | 1 << 4) << 2]) + number(3000, 4)
     raw = head + ids + bytes(3000 * 3) + number(len(inner), 3) + inner
-    tracemalloc.start()
-    try:
-        values = read_values(pa.array([raw], pa.binary()))
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert (values.is_malformed.tolist(), peak < 1 << 24) == ([True], True)
+    before = process_time()
+    with pytest.raises(Malformed):
+        read_value(raw)
+    assert process_time() - before < 0.2
 
 
 def rules_of(data: bytes) -> list[str]:

@@ -126,6 +126,7 @@ ORDERS: list[tuple[SchemaElement, Order | None]] = [
     (leaf(Type.INT64, TIME=clock(NANOS)), Order.SIGNED),
     (leaf(Type.INT64, TIMESTAMP=moment(MILLIS)), Order.SIGNED),
     (leaf(Type.INT64, TIMESTAMP=moment(NANOS)), Order.SIGNED),
+    (leaf(FIXED, 12, TIMESTAMP=moment(NANOS)), Order.SIGNED_12),
     *((leaf(Type.INT32, INTEGER=integer(bits, signed=True)), Order.SIGNED) for bits in (8, 16, 32)),
     *((leaf(Type.INT32, INTEGER=integer(bits, signed=False)), Order.UNSIGNED) for bits in (8, 16, 32)),
     (leaf(Type.INT64, INTEGER=integer(64, signed=True)), Order.SIGNED),
@@ -176,7 +177,8 @@ IGNORED = [
     leaf(Type.INT64, TIME=clock(MILLIS)),
     leaf(Type.INT32, TIME=clock(MICROS)),
     leaf(Type.INT32, TIMESTAMP=moment(MILLIS)),
-    leaf(FIXED, 12, TIMESTAMP=moment(NANOS)),
+    leaf(FIXED, 11, TIMESTAMP=moment(NANOS)),
+    leaf(FIXED, 12, converted=ConvertedType.TIMESTAMP_MILLIS),
     leaf(Type.INT64, INTEGER=integer(32, signed=True)),
     leaf(Type.INT32, INTEGER=integer(64, signed=True)),
     leaf(Type.INT32, INTEGER=integer(7, signed=True)),
@@ -253,6 +255,11 @@ ASCENDING: dict[Order, list[str]] = {
     # -32768, -256, -150, -129, -128, -1, 0, 1, 127, 128, 255, 256
     Order.DECIMAL: [
         "8000", "ff00", "ff6a", "ff7f", "80", "ff", "00", "01", "7f", "0080", "00ff", "0100",
+    ],
+    # -2^95, -256, -1, 0, 1, 256, 2^64
+    Order.SIGNED_12: [
+        "000000000000000000000080", "00ffffffffffffffffffffff", "ff" * 12, "00" * 12, "01" + "00" * 11, "0001" + "00" * 10,
+        "00" * 8 + "01" + "00" * 3,
     ],
     # -NaN with a great and a small payload, -inf, -1.0, -0.0, 0.0, 1.0, inf, NaN
     Order.TOTAL: [

@@ -22,7 +22,8 @@ from pqassay.report.model import Finding
 from pqassay.stores.table_files import TableAt
 from pqassay_golden.iceberg import deletes as golden
 from pqassay_golden.iceberg import files
-from pqassay_golden.iceberg.table import COLUMNS, DELETES, PARTS
+from pqassay_golden.iceberg.files import DELETES
+from pqassay_golden.iceberg.table import COLUMNS, PARTS
 from pqassay_golden.tiny.columns import Column
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import TinyParquet

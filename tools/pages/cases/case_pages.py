@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -194,18 +192,9 @@ def files_of(case: Mapping[str, Any]) -> Sequence[tuple[str, int]]:
     return [(path.name, path.stat().st_size) for path in found]
 
 
-@cache
-def _children(site: Site) -> Mapping[str, Sequence[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
-    for case in site.cases.values():
-        if "parent" in case:
-            found[case["parent"]].append(case["id"])
-    return found
-
-
 def siblings(case: Mapping[str, Any], site: Site) -> Sequence[str]:
-    """Other cases made from the same parent; of a parent, those made from it."""
-    family = _children(site).get(case.get("parent", case["id"]), ())
+    """Other cases, or tables, made from the same parent; of a parent, those made from it."""
+    family = site.made_from.get(case.get("parent", case["id"]), ())
     return [name for name in family if name != case["id"]]
 
 

@@ -52,7 +52,7 @@ HARM = (
 BAD = frozenset(HARM[:6])
 """Verdicts that say that something is wrong."""
 
-REFUSALS = (3, 6)
+REFUSALS = (3, 6, 8)
 """Severities of refusals that should not be."""
 
 ACCEPTED = 7
@@ -179,7 +179,7 @@ def _verdict(result: Result) -> str:
     elif result.outcome in ("crashed", "protocol error"):
         verdict = "crashed"
     elif (
-        result.operation in ("decode", "lint", "encode", "snapshot", "prune", "plan")
+        result.operation in ("decode", "lint", "encode", "update", "snapshot", "prune", "plan")
         and result.severity != ACCEPTED
     ):
         verdict = "wrong answer"

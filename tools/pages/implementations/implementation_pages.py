@@ -16,7 +16,7 @@ from kept_results import Kept
 from pages.implementations.answers import BAD, Answer, answers, counted
 from pages.implementations.matrix import KINDS, catalogue_title, kind_of, matrix_rows
 from pages.page import File, Page, Site, implementation_page
-from pqassay.report.run.model import SEVERITIES, WRITER_SEVERITIES, Result
+from pqassay.report.run.model import SEVERITIES, WRITER_SEVERITIES, WRITING, Result
 from pqassay_spec.rules import catalogue
 from pqassay_suite.cases.expectations import Expectation, parse
 from pqassay_suite.drivers.implementations import EXPECTATIONS, Implementation
@@ -147,7 +147,7 @@ def observed(result: Result) -> str:
     """What was observed, in words."""
     if result.severity is None:
         return result.outcome
-    names = WRITER_SEVERITIES if result.operation == "encode" else SEVERITIES
+    names = WRITER_SEVERITIES if result.operation in WRITING else SEVERITIES
     return f"{result.severity}, {names[result.severity]}"
 
 
@@ -191,8 +191,9 @@ def _is_about(kept: Kept, software: str) -> bool:
 
 def badge(kept: Kept) -> str:
     """A picture of one line: the version, and how many questions were answered rightly."""
-    passed = kept.report.summary.outcomes.get("passed", 0)
-    asked, cases = (sum(getattr(score, name) for score in kept.report.scores) for name in ("asked", "cases"))
+    passed, asked, cases = (
+        sum(getattr(score, name) for score in kept.report.own_scores) for name in ("passed", "asked", "cases")
+    )
     all_of_them = f", {cases:,} in all" if cases != asked else ""
     left, right = f"pqassay: {kept.name} {kept.version}", f"{passed:,} of {asked:,}{all_of_them}"
     width = [7 * len(text) + 12 for text in (left, right)]

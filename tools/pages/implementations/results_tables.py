@@ -22,6 +22,7 @@ from pages.implementations.results import Results
 from pages.markup import Link, case_link, literal, rule_link, table
 from pages.page import shared_site
 from pqassay.report.run.model import SEVERITIES, Result
+from pqassay.report.run.model import WRITING as WRITERS_DO
 from pqassay_spec.rules import catalogue
 from pqassay_suite.cases.case import GoldenCase
 
@@ -99,8 +100,8 @@ def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
         for place, count in placed.items()
         if isinstance(place, str) and place != WRITING
     ]
-    asked = sum(score.asked for score in report.scores)
-    passed = report.summary.outcomes.get("passed", 0)
+    asked, passed = (sum(getattr(score, name) for score in report.own_scores) for name in ("asked", "passed"))
+    foreign = sum(score.passed for score in report.past_foreign)
     source = link(f"data/results/{one.name}/{one.path.name}", "").removesuffix("#")
     called = report.driver.name if report.driver.name != one.name else None
     told = [called, report.driver.language, *map(" ".join, (report.tools or {}).items())]
@@ -110,7 +111,7 @@ def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
     return (
         f"`{one.name}`<br><small>{literal(', '.join(filter(None, told)))}</small>",
         f"[{literal(one.version)}]({source})<br><small>{report.date or 'without a date'}{_submitted(one)}</small>",
-        f"{passed:,} of&nbsp;{asked:,}",
+        f"{passed:,} of&nbsp;{asked:,}{f'<br><small>and {foreign:,} past foreign bytes</small>' if foreign else ''}",
         *(f"{placed[severity]:,}" for severity in SEVERITIES),
         f"{placed[WRITING]:,}",
         "<br>".join(others) or "0",
@@ -138,7 +139,7 @@ def _place(result: Result) -> int | str:
     """The column in which a result counts that did not pass: a severity, `WRITING`, or the outcome in words."""
     if result.is_good or result.severity is None:
         return result.outcome
-    return WRITING if result.operation == "encode" else result.severity
+    return WRITING if result.operation in WRITERS_DO else result.severity
 
 
 # ------------------------------------------------------------------------------------------- well-formed lies

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from pages.home import SILENT
 from pages.page import File, Site, rule_page
 from pages.rules.rule_pages import cases_about, harm_today
-from pages.tables.lessons import lessons_of, observed_of
+from pages.tables.lessons import lessons_of
 from pqassay_spec.rules import catalogue, documents
 from pqassay_spec.rules.observed import ObservedEffect, observed
 from pqassay_spec.rules.profiles import profiles
@@ -33,9 +33,9 @@ def lines(site: Site) -> Iterator[str]:
             "family": family.prefix,
             "verdict": rule.verdict if rule.judges_files else "for readers",
             "tier": rule.tier if rule.judges_files else JUDGES_NO_FILES,
-            "observed": _observed(rule, site),
+            "observed": _observed(rule),
             "profiles": _profiles(rule),
-            "harm": "yes" if _observed(rule, site) in SILENT or harm_today(rule, site) in SILENT else "",
+            "harm": "yes" if _observed(rule) in SILENT or harm_today(rule, site) in SILENT else "",
         }
         for family in catalogue.families()
         for rule in family.rules
@@ -55,11 +55,11 @@ def lines(site: Site) -> Iterator[str]:
     )
 
 
-def _observed(rule: catalogue.Rule, site: Site) -> str:
+def _observed(rule: catalogue.Rule) -> str:
     """What engines were seen to do; of rules for tables, with golden tables."""
     if not rule.judges_files:
         return JUDGES_NO_FILES
-    return observed_of(rule, site) or observed(rule.id).effect
+    return observed(rule.id).effect
 
 
 def _same(values: Sequence[str]) -> Sequence[tuple[str, str]]:
@@ -105,7 +105,7 @@ def _as_json(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
         "read_at": documents.address(rule.origin.document, rule.origin.section),
         "page": rule_page(rule.id),
         "profiles": _profiles(rule),
-        **({"observed": _observed(rule, site)} if rule.judges_files else {}),
+        **({"observed": _observed(rule)} if rule.judges_files else {}),
         "golden_files": [case["id"] for case in cases],
         "implementations": {
             name: {
@@ -128,7 +128,7 @@ def _of_tables(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
         "read_at": documents.address(rule.origin.document, rule.origin.section),
         "page": rule_page(rule.id),
         "profiles": _profiles(rule),
-        "observed": _observed(rule, site),
+        "observed": _observed(rule),
         "golden_files": [],
         "implementations": {},
         "golden_tables": [table["id"] for table in lessons.tables],

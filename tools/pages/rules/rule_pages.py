@@ -13,7 +13,7 @@ from pages.page import Page, Site, case_file, case_page, rule_page
 from pages.places import GOLDEN_FILES, ROOT
 from pages.rules.rule_boxes import ORIGINS
 from pages.tables import golden_tables, table_pages
-from pages.tables.lessons import lessons_of, seen_of
+from pages.tables.lessons import lessons_of
 from pqassay.checks.remedies import remedy
 from pqassay.explain import places
 from pqassay.report.rules import COMPARE_FIRST, obliged_since
@@ -149,7 +149,7 @@ def table_rule_page(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         "table_rule.html",
         path,
         **facts_of(rule, family, site),
-        seen=seen_of(rule, site) or observed(rule.id),
+        seen=observed(rule.id),
         lessons=lessons,
         tables=site.tables,
         case_page=case_page,

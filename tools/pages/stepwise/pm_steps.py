@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from markupsafe import Markup
-from pm_update_picture import BEFORE, Region, State, look, regions, states
+from pm_update_picture import BEFORE, Region, Ruler, State, look, regions, states
 
 from pages.markup import Link, case_link
 from pages.pictures.drawing import SMALL, Picture, fitted
@@ -172,20 +172,8 @@ SHARE = 0.35
 """Share of the width that goes by bytes; the rest is the same for each part, so that a footer has room for its name."""
 
 
-class Scale:
-    """Where bytes of a file are drawn, given where its parts begin and end."""
-
-    def __init__(self, places: Sequence[int]) -> None:
-        self._places = list(places)
-
-    def x(self, place: int) -> float:
-        """The horizontal place of an offset."""
-        parts, size = len(self._places) - 1, self._places[-1]
-        share = 0.0
-        for start, end in pairwise(self._places):
-            within = min(max(place - start, 0), end - start) / (end - start)
-            share += within * ((1 - SHARE) / parts + SHARE * (end - start) / size)
-        return LEFT + share * (WIDTH - LEFT - 6)
+def _scale(places: Sequence[int]) -> Ruler:
+    return Ruler(places, LEFT, WIDTH - 6, SHARE)
 
 
 def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> str:
@@ -194,7 +182,7 @@ def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> str:
     committed = state.newest.size
     label = f"{pm.DATA_NAME} has {state.data_size} bytes, {TXN} names {state.pinned}; {pm.FILE_NAME} has {len(state.pm)} bytes, {committed} are committed"
     picture = Picture(WIDTH, label)
-    data, own = Scale([0, first, last]), Scale([0, *(part.end for part in parts)])
+    data, own = _scale([0, first, last]), _scale([0, *(part.end for part in parts)])
     picture.text(LEFT - 8, 34 + BAR / 2 + 4, pm.DATA_NAME, "end label")
     _pointer(picture, data.x(state.pinned), 34, f"{TXN}: {state.pinned} bytes", up=True)
     _part(picture, data, 0, first, 34, "seen", f"{first} bytes", f"bytes 0 to {first - 1} of {pm.DATA_NAME}")
@@ -242,7 +230,7 @@ LOOKS: Mapping[str, str] = {
 
 
 def _part(
-    picture: Picture, scale: Scale, start: int, end: int, y: float, how: str, name: str, hint: str
+    picture: Picture, scale: Ruler, start: int, end: int, y: float, how: str, name: str, hint: str
 ) -> None:
     x, width = scale.x(start), scale.x(end) - scale.x(start)
     picture.box(x, y, width, BAR, how, hint)
@@ -261,7 +249,7 @@ def _pointer(picture: Picture, x: float, y: float, words: str, *, up: bool) -> N
     picture.text(at, y - 10 if up else y + BAR + 15, words, kind)
 
 
-def _links(picture: Picture, state: State, scale: Scale, y: float) -> None:
+def _links(picture: Picture, state: State, scale: Ruler, y: float) -> None:
     """Lines from each footer that is committed to the one before."""
     snapshots = state.newest.snapshots()
     for later, earlier in pairwise(snapshots):
@@ -290,7 +278,7 @@ def chain_drawn() -> str:
         WIDTH, f"{pm.FILE_NAME} with {len(reader.snapshots())} footers, each with a line to the one before"
     )
     places = [0, *(part.end for part in parts)]
-    scale, y = Scale(places), 8
+    scale, y = _scale(places), 8
     picture.text(LEFT - 8, y + BAR / 2 + 4, pm.FILE_NAME, "end label")
     for part in parts:
         how = look(part, state)

@@ -7,10 +7,9 @@ from functools import cache
 from typing import NamedTuple
 
 from pages.page import Site
-from pages.tables.engine_answers import HARM, Engine, Seen, Trial, engines_of, seen
+from pages.tables.engine_answers import HARM, Engine, Trial, engines_of
 from pages.tables.golden_tables import Table, is_compared
 from pqassay_spec.rules.catalogue import Rule
-from pqassay_spec.rules.observed import observed
 
 
 @cache
@@ -80,17 +79,3 @@ def trials_about(rule: Rule, site: Site) -> Sequence[Trial]:
         if trial.rule == rule.id or rule.id in site.tables[trial.table]["rules"]:
             found.setdefault((trial.table, trial.query), trial)
     return list(found.values())
-
-
-def observed_of(rule: Rule, site: Site) -> str | None:
-    """The gravest effect that engines were seen to have of a rule for tables; ``None`` where none was asked."""
-    found = seen_of(rule, site)
-    return None if found is None else found.effect
-
-
-def seen_of(rule: Rule, site: Site) -> Seen | None:
-    """What engines were seen to do of a rule for tables: by the table of observations, or else by the answers that are stored."""
-    told = observed(rule.id)
-    if told.effect != "not asked":
-        return Seen(told.effect, told.sentence)
-    return seen(trials_about(rule, site))

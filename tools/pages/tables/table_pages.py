@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator
 from typing import Any
 
 from pages.cases.byte_changes import Changed, changed_in, comparison_of, fields_of
-from pages.cases.case_pages import MOST_FIELDS, MOST_SIBLINGS, View, summary, verdict, view_of
+from pages.cases.case_pages import MOST_FIELDS, MOST_SIBLINGS, View, siblings, summary, verdict, view_of
 from pages.cases.hex_view import HexView
 from pages.implementations.matrix import catalogue_title
 from pages.page import File, Page, Site, case_boost, case_file, case_page
@@ -121,17 +120,3 @@ def views(table: Table) -> Iterator[View]:
             yield view_of(
                 name, HexView(fields_of(table["id"], in_folder(name)), prefix=f"o{number}" if number else "")
             )
-
-
-@cache
-def _children(site: Site) -> Mapping[str, Sequence[str]]:
-    found: dict[str, list[str]] = {}
-    for table in site.tables.values():
-        if "parent" in table:
-            found.setdefault(table["parent"], []).append(table["id"])
-    return found
-
-
-def siblings(table: Table, site: Site) -> Sequence[str]:
-    """Other tables made from the same parent; of a parent, those made from it."""
-    return [name for name in _children(site).get(table.get("parent", table["id"]), ()) if name != table["id"]]

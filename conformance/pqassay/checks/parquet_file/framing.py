@@ -28,14 +28,9 @@ def begins_with_magic(file: FileUnderTest) -> None:
 
 
 @rule("PQF-002", of=FILE)
-def ends_with_magic(file: FileUnderTest) -> None:
-    """Finding the footer raises what is wrong with the tail."""
-    _ = file.framing
-
-
 @rule("PQF-003", of=FILE)
-def footer_length_fits(file: FileUnderTest) -> None:
-    """Finding the footer raises what is wrong with its length."""
+def ends_with_a_footer(file: FileUnderTest) -> None:
+    """Finding the footer raises what is wrong with the tail, or with the length."""
     _ = file.framing
 
 

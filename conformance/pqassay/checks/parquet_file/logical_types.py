@@ -29,6 +29,7 @@ from pqassay_spec.parquet.schema.logical_values import (
     precision_of,
     range_of,
 )
+from pqassay_spec.parquet.schema.types import WIDE_TIMESTAMP
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def _beyond(values: ChunkValues, number: int, *, above: bool) -> Beyond | None:
         raise NotChecked(f"column {values.chunk.column} has no order", "file")
     if order is Order.DECIMAL:
         raw = number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
+    elif order is Order.SIGNED_12:
+        raw = number.to_bytes(WIDE_TIMESTAMP, "little", signed=True)
     else:
         raw = FIXED_WIDTH[Type(element.type or 0)].build(number)
     return bounds_of(values).of_chunk(order, raw, above=above)

@@ -152,8 +152,9 @@ def _digits(place: ElementUnderTest) -> Iterator[Violation]:
 def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
     """Readers that do not know logical types go by the converted type, which has to say the same."""
     element, name = place.part, annotation_of(place.part)
-    converted, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
-    may_be_absent = not wanted or _is_local(element) or not ANNOTATIONS[name or ""].fits(element)
+    annotation = ANNOTATIONS[name or ""]
+    converted, wanted = element.converted_type, annotation.converted_on(element)
+    may_be_absent = not wanted or _is_local(element) or not annotation.fits(element)
     if converted not in wanted and not (converted is None and may_be_absent):
         actual = "none" if converted is None else name_in(ConvertedType, converted, f"type {converted}")
         message = f"{show(element.name)} is {name}, and its converted type is {actual}"

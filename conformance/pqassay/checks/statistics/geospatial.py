@@ -34,7 +34,7 @@ def _field(chunk: ColumnChunkUnderTest, name: str) -> Field:
 
 def _types(values: ChunkValues) -> dict[int, int]:
     """The place of the first geometry of each type. Raises `NotChecked`."""
-    from pqassay.values.claims.geospatial_types import types_of  # noqa: PLC0415 - numpy, at this tier only
+    from pqassay.values.claims.geometries import types_of  # noqa: PLC0415 - numpy, at this tier only
 
     return values.remembered(types_of)
 

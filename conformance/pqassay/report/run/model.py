@@ -16,7 +16,7 @@ from pqassay.report.run.files import Collection
 
 SCHEMA_VERSION = 2
 
-Operation = Literal["read", "decode", "lint", "encode", "scan", "snapshot", "prune", "plan"]
+Operation = Literal["read", "decode", "lint", "encode", "update", "scan", "snapshot", "prune", "plan"]
 """Operations on cases, in the order in which a run asks for them."""
 
 Outcome = Literal[
@@ -28,6 +28,7 @@ Outcome = Literal[
     "unstable",
     "inherited",
     "no credit",
+    "exposed",
     "unsupported",
 ]
 """Outcome of one operation on one case.
@@ -36,12 +37,16 @@ Outcome = Literal[
 was right, but what reached the caller is an exception that no library raises on purpose.  ``protocol error``: the answer is
 missing or malformed.  ``unstable``: the answer is wrong, or there is none, and right when a fresh process is asked.  ``inherited``: the answers are wrong, and equally wrong about the valid parent, where they count.  ``no
 credit``: a negative case was answered rightly by a driver that answers its valid parent wrongly, so the answer proves nothing.
-``unsupported``: the library does not have what the case takes, and says so.
+``exposed``: the rows are those that a well-formed lie makes of the file, for which no reader is blamed.  ``unsupported``: the library does
+not have what the case takes, and says so.
 """
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
-GOOD: frozenset[Outcome] = frozenset({"passed", "inherited", "unsupported"})
+UNSCORED: frozenset[Outcome] = frozenset({"exposed", "unsupported"})
+"""Outcomes that are neither right nor wrong."""
+
+GOOD: frozenset[Outcome] = frozenset({"passed", "inherited", *UNSCORED})
 """Outcomes with which nothing is wrong that is not counted elsewhere."""
 
 BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
@@ -55,6 +60,7 @@ SEVERITIES: dict[int, str] = {
     5: "crash on a damaged file",
     6: "refusal by accident",
     7: "accepts what must be refused",
+    8: "refusal in words of an odd but legal file",
 }
 """What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
 
@@ -64,6 +70,15 @@ WRITER_SEVERITIES: dict[int, str] = {
     3: "refuses to write",
 }
 """What was observed of a writer, where it is something else than of a reader."""
+
+FOREIGN = ("IDX1", "DIR")
+"""Families whose indexes are bytes that Parquet does not define. A reader that does not know them reads past them."""
+
+PAST_FOREIGN: tuple[Operation, ...] = ("read", "scan")
+"""Operations that a reader can do without the index."""
+
+WRITING: tuple[Operation, ...] = ("encode", "update")
+"""Operations of writers."""
 
 UNCLASSED = max(SEVERITIES) + 1
 """Where what is wrong, and has no severity, is placed in an order by severity."""
@@ -247,6 +262,7 @@ class Driver:
     version: str | None = None
     language: str | None = None
     capabilities: list[str] | None = None
+    lacks: list[str] | None = None
     serve: bool | None = None
     nan: Literal["unordered", "greatest"] | None = None
     zeros: Literal["equal", "apart"] | None = None
@@ -260,6 +276,17 @@ class Driver:
     def line(self) -> str:
         """The same with its language."""
         return f"{self.label} ({self.language})" if self.language else self.label
+
+    def reads_past(self, family: str, operation: str) -> bool:
+        """Whether it does not know the index of a family, so that this operation shows only that the bytes do not disturb it.
+
+        >>> Driver([], "", capabilities=["read", "dir.scan"]).reads_past("DIR", "scan")
+        True
+        """
+        if family not in FOREIGN or operation not in PAST_FOREIGN or self.capabilities is None:
+            return False
+        decodes = f"{family.lower()}.decode"
+        return not any(f"{name}.".startswith(f"{decodes}.") for name in self.capabilities)
 
 
 @dataclass(frozen=True)
@@ -420,6 +447,16 @@ class RunReport:
         return [result for result in self.results if not result.unscored]
 
     @property
+    def own_scores(self) -> list[Score]:
+        """The scores that tell how well the driver does: all but `past_foreign`."""
+        return [one for one in self.scores if not self.driver.reads_past(one.family, one.operation)]
+
+    @property
+    def past_foreign(self) -> list[Score]:
+        """Scores of files with indexes that the driver does not know, which it reads past."""
+        return [one for one in self.scores if self.driver.reads_past(one.family, one.operation)]
+
+    @property
     def causes(self) -> list[list[Result]]:
         """What is wrong, counts and is not foretold, by cause: the gravest first, then what is most frequent."""
         return _by_cause(self.scored)
@@ -465,14 +502,14 @@ def severity_name(severity: int | None) -> str:
 
 def observed_words(result: Result) -> str:
     """What was observed of a result, in words: of a writer in those of writers; empty for nothing."""
-    of_writer = WRITER_SEVERITIES.get(result.severity or 0) if result.operation == "encode" else None
+    of_writer = WRITER_SEVERITIES.get(result.severity or 0) if result.operation in WRITING else None
     return of_writer or severity_name(result.severity)
 
 
 def scores(
     results: Sequence[Result], undeclared: Mapping[tuple[str, Operation], int] | None = None
 ) -> list[Score]:
-    """Count outcomes by family and operation, in the order of `Operation`. What is unsupported or unscored is not scored.
+    """Count outcomes by family and operation, in the order of `Operation`. What is exposed, unsupported or unscored is not scored.
 
     Args:
         results: The results.
@@ -496,7 +533,7 @@ def scores(
                     Score(
                         family,
                         operation,
-                        asked=len(outcomes) - outcomes.count("unsupported"),
+                        asked=sum(outcome not in UNSCORED for outcome in outcomes),
                         passed=outcomes.count("passed"),
                         outcomes=counts(outcomes),
                         undeclared=count,

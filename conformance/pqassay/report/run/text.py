@@ -10,6 +10,7 @@ import json
 import shlex
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO, get_args
 
@@ -31,6 +32,7 @@ COLOURS = {
     "refused by accident": "yellow",
     "no credit": "yellow",
     "inherited": "dim",
+    "exposed": "dim",
     "unsupported": "dim",
 }
 GREATEST_VALUE = 400
@@ -152,8 +154,10 @@ def _shortened(text: str) -> str:
 def _summary(console: Console, report: RunReport) -> None:
     summary = report.summary
     write_line(console, (report.driver.line, "bold"), f": {_counted(summary.cases, 'case')}, {tally(report)}")
-    for score in report.scores:
+    for score in report.own_scores:
         _score(console, score)
+    if said := past_foreign(report):
+        write_line(console, f"  {said}")
     if said := apart(report):
         write_line(console, f"  {said}")
     if report.limits.queries is not None:
@@ -191,11 +195,15 @@ def _collection(console: Console, collection: run_files.Collection) -> None:
 
 
 def tally(report: RunReport) -> str:
-    """All results in a line: ``327 of 356 passed, 9 crashed``."""
-    outcomes = {name: count for name, count in report.summary.outcomes.items() if name != "passed"}
-    passed = report.summary.outcomes.get("passed", 0)
+    """All results in a line, without reads past foreign bytes: ``327 of 356 passed, 9 crashed``."""
+    foreign = Counter[str]()
+    for score in report.past_foreign:
+        foreign.update(score.outcomes)
+    left = Counter(report.summary.outcomes)
+    left.subtract(foreign)
+    outcomes = {name: count for name, count in left.items() if name != "passed" and count}
     parts = [
-        f"{passed} of {report.summary.results} passed",
+        f"{left['passed']} of {report.summary.results - foreign.total()} passed",
         *(f"{count} {name}" for name, count in outcomes.items()),
     ]
     return ", ".join(parts)
@@ -225,6 +233,12 @@ def exposed(report: RunReport) -> str:
     for one in report.exposures:
         counts[one.verdict] = counts.get(one.verdict, 0) + 1
     return ", ".join(f"{counts[name]} {name}" for name in get_args(ExposureVerdict) if name in counts)
+
+
+def past_foreign(report: RunReport) -> str:
+    """How many files it read whose indexes it does not know, in a line; empty for none."""
+    passed, asked = (sum(getattr(one, name) for one in report.past_foreign) for name in ("passed", "asked"))
+    return f"reads past foreign bytes, counted apart: {passed} of {asked} passed" if asked else ""
 
 
 def undeclared(report: RunReport) -> str:

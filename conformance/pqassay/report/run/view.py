@@ -11,6 +11,7 @@ from pqassay.report.model import encodable
 from pqassay.report.run import files as run_files
 from pqassay.report.run import text as run_text
 from pqassay.report.run.model import (
+    GOOD,
     Exposure,
     ExposureVerdict,
     Result,
@@ -29,6 +30,7 @@ SEVERITY_TONES: dict[int, Tone] = {
     5: "unknown",
     6: "warn",
     7: "bad",
+    8: "warn",
 }
 
 EXPOSURE_VERDICTS: tuple[ExposureVerdict, ...] = get_args(ExposureVerdict)
@@ -93,13 +95,16 @@ def _tiles(report: RunReport) -> Iterator[Tile]:
     outcomes = report.summary.outcomes
     new = [result for result in report.scored if not result.is_good and not result.known]
     yield Tile("cases", report.summary.cases)
-    yield Tile("passed", outcomes.get("passed", 0), "good")
+    foreign = sum(score.passed for score in report.past_foreign)
+    yield Tile("passed", outcomes.get("passed", 0) - foreign, "good")
+    if foreign:
+        yield Tile("passed past foreign bytes", foreign)
     found = Counter(result.severity for result in new if result.severity is not None)
     for severity in sorted(found):
         yield Tile(severity_name(severity), found[severity], SEVERITY_TONES.get(severity, "bad"))
     rest: Counter[str] = Counter(result.outcome for result in new if result.severity is None)
     for outcome, count in outcomes.items():
-        shown = count if outcome in ("inherited", "unsupported") else rest[outcome]
+        shown = count if outcome in GOOD else rest[outcome]
         if shown and outcome != "passed":
             yield Tile(outcome, shown, OUTCOME_TONES.get(outcome, "plain"))
     if report.summary.known:
@@ -113,15 +118,17 @@ def _scores(report: RunReport) -> list[tuple[str, ...]]:
         (
             *(score.family, score.operation),
             *(str(count) for count in (score.cases, score.asked, score.passed)),
-            score.otherwise,
+            "past foreign bytes" if score in report.past_foreign else score.otherwise,
         )
-        for score in report.scores
+        for score in [*report.own_scores, *report.past_foreign]
     ]
     return [("family", "operation", "cases", "asked", "passed", "otherwise"), *rows] if rows else []
 
 
 def _remarks(report: RunReport) -> Iterator[str]:
     if said := run_text.apart(report):
+        yield said
+    if said := run_text.past_foreign(report):
         yield said
     if report.index_left_aside:
         yield run_text.left_aside(report)

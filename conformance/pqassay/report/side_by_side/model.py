@@ -32,7 +32,7 @@ NOT_ASKED = "not asked"
 NOT_TOLD = "passed or not asked"
 """What became of a question that a result does not name; the second of a result that leaves out what passed."""
 
-SEVERITY_MARKS: dict[int, str] = {1: "W", 2: "C", 3: "R", 4: "w", 5: "c", 6: "a", 7: "x"}
+SEVERITY_MARKS: dict[int, str] = {1: "W", 2: "C", 3: "R", 4: "w", 5: "c", 6: "a", 7: "x", 8: "r"}
 """Marks of what was observed: capital letters are about valid files."""
 
 OUTCOME_MARKS: dict[str, str] = {
@@ -44,6 +44,7 @@ OUTCOME_MARKS: dict[str, str] = {
     "unstable": "s",
     "no credit": "n",
     "inherited": "i",
+    "exposed": "e",
     "unsupported": "u",
     NOT_TOLD: "-",
     NOT_ASKED: "·",
@@ -124,6 +125,7 @@ class Implementation:
         questions: How many results there could be: those that are scored, and what is unsupported or not declared.
         asked: How many results are scored.
         passed: How many of them passed.
+        past_foreign: How many more passed of files with indexes that it does not know, which it reads past.
         severities: How many results have each severity, by the number of the severity.
         otherwise: How many results have each outcome without a severity, but those that passed.
         scores: Counts by family and operation.
@@ -141,6 +143,7 @@ class Implementation:
     questions: int
     asked: int
     passed: int
+    past_foreign: int
     severities: dict[str, int]
     otherwise: dict[str, int]
     scores: list[Score]
@@ -287,9 +290,10 @@ def _implementation(run: RunReport, label: str) -> Implementation:
         language=driver.language,
         pqassay=run.pqassay,
         cases=run.summary.cases,
-        asked=sum(score.asked for score in run.scores),
-        questions=sum(score.cases for score in run.scores),
-        passed=sum(score.passed for score in run.scores),
+        asked=sum(score.asked for score in run.own_scores),
+        questions=sum(score.cases for score in run.own_scores),
+        passed=sum(score.passed for score in run.own_scores),
+        past_foreign=sum(score.passed for score in run.past_foreign),
         severities={str(severity): severities[severity] for severity in sorted(severities)},
         otherwise={name: otherwise[name] for name in OUTCOME_MARKS if name in otherwise},
         scores=run.scores,

@@ -90,7 +90,7 @@ def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[BoundCompari
         raise _no_order(chunk)
     if natural is Order.UNSIGNED:
         return BoundComparison(Order.SIGNED), BoundComparison(natural)
-    if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF):
+    if natural in (Order.BOOLEAN, Order.SIGNED, Order.SIGNED_12, Order.FLOAT, Order.HALF):
         return (BoundComparison(natural),)
     if natural in (Order.DECIMAL, Order.BYTES):
         return BoundComparison(natural), BoundComparison(Order.BYTES, signed_bytes=True)

@@ -145,7 +145,7 @@ class Range:
         if (
             len(self.raws) < 2
             or not outside.any()
-            or self.order in (Order.BYTES, Order.DECIMAL, Order.TIMESTAMP, *TOTAL)
+            or self.order in (Order.BYTES, Order.DECIMAL, Order.SIGNED_12, Order.TIMESTAMP, *TOTAL)
         ):
             return None
         keys, usable = bound_keys(self.order, self.raws, self.values.type, 0)

@@ -1,14 +1,15 @@
 """The rows of a variant: its metadata, its values, and what is shredded of them, column beside column.
 
 The columns of a variant have the same *slots*: one for each time that the group may occur, null or not; an element of a shredded list has
-one of its own.  What is looked at is looked at once for each pair of a value and its metadata, `AT_ONCE` bytes at a time.
+one of its own.  What is looked at is looked at once for each pair of a value and its metadata.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,24 +17,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.claims.variants import (
-    Flags,
-    Ints,
-    misnamed,
-    of_entries,
-    read_names,
-    read_values,
-)
+from pqassay.values.claims.texts import Flags, Ints
 from pqassay.values.decoding.nested_columns import column_at
-from pqassay_spec.parquet.encoding.variant import Basic
+from pqassay_spec.base.errors import Malformed, Unsupported
+from pqassay_spec.parquet.encoding.variant import (
+    BASIC_MASK,
+    Basic,
+    ascend,
+    is_sorted,
+    read_metadata,
+    read_value,
+)
 from pqassay_spec.parquet.schema.annotated_groups import METADATA, TYPED_VALUE, VALUE, member, parts
 from pqassay_spec.parquet.schema.tree import SchemaNode
 
 MOST_NAMES = 1 << 26
 """Pairs of a metadata and a shredded field that are looked for, at most."""
-
-AT_ONCE = 4 << 20
-"""Bytes of values and metadata that are looked at together, one pair at least: what is made of them takes many times as many."""
 
 
 class Kind(Enum):
@@ -133,7 +132,7 @@ class _Look:
         present = _valid(next(iter(self._columns.values())))
         metadata = member(group, METADATA)
         stored = self._leaf(self._columns, metadata) if metadata else pa.nulls(0, pa.binary())
-        self._entries, entries = of_entries(stored.drop_null())
+        self._entries, entries = _of_entries(stored.drop_null())
         self._metadata = np.full(len(stored), -1, np.int64)
         self._metadata[_valid(stored)] = entries
         self._group = group
@@ -169,14 +168,14 @@ class _Look:
             )
             fields = []
         self._knows = {name: np.zeros(len(self._entries) + 1, np.bool_) for name in fields}
-        texts = pa.array([name.encode() for name in fields], pa.large_binary())
-        for some in _slices(used, [(self._entries, used)]):
-            names = read_names(self._entries.take(pa.array(some)))
-            wrong[some], unsorted_[some] = names.is_malformed, names.is_unsorted
-            of_name = np.asarray(pc.index_in(names.texts, value_set=texts).fill_null(-1), np.int64)
-            of_entry = np.repeat(some, names.count)
-            for place, name in enumerate(fields):
-                self._knows[name][of_entry[of_name == place]] = True
+        known = {name.encode(): flags for name, flags in self._knows.items()}
+        for entry in used.tolist():
+            raw = self._entries[entry].as_py()
+            names = _names(raw)
+            wrong[entry] = names is None
+            unsorted_[entry] = names is not None and is_sorted(raw) and not ascend(names)
+            for name in known.keys() & set(names or ()):
+                known[name][entry] = True
         self._note(Kind.METADATA, node, np.flatnonzero(wrong[self._metadata]))
         self._note(Kind.UNSORTED, node, np.flatnonzero(unsorted_[self._metadata]))
         self._is_unreadable = wrong
@@ -222,29 +221,24 @@ class _Look:
     ) -> None:
         """Look at the values that are stored as variants, each with its metadata."""
         slots = np.flatnonzero(_valid(stored))
-        entries, numbers = of_entries(stored.drop_null())
+        entries, numbers = _of_entries(stored.drop_null())
         pairs, of_pair = _pairs(numbers, self._metadata[part.of[slots]], len(self._entries) + 1)
         wrong, unnamed, common = np.zeros((3, len(pairs)), np.bool_)
         basic = np.zeros(len(pairs), np.int64)
-        texts = None if fields is None else pa.array([name.encode() for name in fields], pa.large_binary())
-        for some in _slices(np.arange(len(pairs)), [(entries, pairs[:, 0]), (self._entries, pairs[:, 1])]):
-            used, of_used = np.unique(pairs[some, 1], return_inverse=True)
-            names = read_names(self._entries.take(pa.array(used)))
-            values = read_values(entries.take(pa.array(pairs[some, 0])))
-            if values.is_unknown.any() and self.looked.problem is None:
-                self.looked.problem = NotChecked(
+        shredded = {name.encode() for name in fields or ()}
+        for place, (value, metadata) in enumerate(pairs.tolist()):
+            raw = bytes(entries[value].as_py())
+            names = _names(self._entries[metadata].as_py()) if 0 <= metadata < len(self._entries) else None
+            basic[place] = raw[0] & BASIC_MASK if raw else -1
+            try:
+                common[place] = not shredded.isdisjoint(read_value(raw, names).names)
+            except Malformed:
+                wrong[place] = not _can_be_read(raw)
+                unnamed[place] = not wrong[place]
+            except Unsupported:
+                self.looked.problem = self.looked.problem or NotChecked(
                     "a variant has a value of a type that pqassay does not know, or nested too deeply", "tool"
                 )
-            metadata = of_used.reshape(-1)[values.fields.of]
-            misses, place = misnamed(values.fields, len(some), metadata, names)
-            wrong[some], basic[some] = values.is_malformed, values.basic
-            unnamed[some] = misses & ~self._is_unreadable[pairs[some, 1]]
-            if texts is not None and len(place):
-                kept = values.fields.is_outermost & (place < len(names.texts)) & ~misses[values.fields.of]
-                is_shredded = np.asarray(
-                    pc.is_in(names.texts.take(pa.array(place[kept])), value_set=texts), np.bool_
-                )
-                common[some] = np.bincount(values.fields.of[kept][is_shredded], minlength=len(some)) > 0
         is_object, is_array = basic == Basic.OBJECT, basic == Basic.ARRAY
         readable, both = ~wrong[of_pair], has_typed[slots]
         parts_of_one = both & is_object[of_pair] & (fields is not None)
@@ -293,15 +287,30 @@ def _pairs(values: Ints, metadata: Ints, room: int) -> tuple[Ints, Ints]:
     return np.stack([values, metadata], axis=1), np.arange(len(values))
 
 
-def _slices(numbers: Ints, columns: Sequence[tuple[Any, Ints]]) -> Iterator[Ints]:
-    """Numbers of pairs, so many at once that their entries have `AT_ONCE` bytes, and one at least."""
-    sizes = sum(
-        (np.asarray(pc.binary_length(entries), np.int64)[used] for entries, used in columns),
-        start=np.zeros(len(numbers), np.int64),
-    )
-    ends, start = np.cumsum(sizes), 0
-    while start < len(numbers):
-        before = ends[start - 1] if start else 0
-        behind = max(int(np.searchsorted(ends, before + AT_ONCE, "right")), start + 1)
-        yield numbers[start:behind]
-        start = behind
+@lru_cache(maxsize=64)
+def _names(raw: bytes) -> tuple[bytes, ...] | None:
+    """The names in metadata, ``None`` of such as cannot be read."""
+    try:
+        return read_metadata(raw)
+    except Malformed:
+        return None
+
+
+def _can_be_read(raw: bytes) -> bool:
+    """Whether a value can be read, whatever the names of its fields are."""
+    try:
+        read_value(raw)
+    except Malformed:
+        return False
+    except Unsupported:
+        pass
+    return True
+
+
+def _of_entries(values: Any) -> tuple[Any, Ints]:
+    """Values of a chunk as an array of entries, and the entry of each value, int64."""
+    if pa.types.is_dictionary(values.type):
+        return values.dictionary, values.indices.to_numpy().astype(np.int64)
+    if isinstance(values, pa.ChunkedArray):
+        values = values.cast(pa.large_binary()).combine_chunks()
+    return values, np.arange(len(values))

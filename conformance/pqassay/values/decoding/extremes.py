@@ -1,7 +1,7 @@
 """The least and the greatest value of each page of a column chunk.
 
 All pages of numbers are gone through at once, by ``reduceat`` over the places where they begin.  Arrow is asked for the extremes of
-bytes, page by page; where pages are small, those of one width are compared as words, all at once.
+bytes, page by page.
 """
 
 from __future__ import annotations
@@ -14,19 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay.values.decoding.hashes import physical_rows
 from pqassay.values.decoding.keys import Keys, chosen, is_nan_key, keys_of, less
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order
-
-WORD = 8
-"""Bytes of keys of one width that are compared at once."""
-
-WIDEST_BY_WORDS = 64
-"""Bytes of the longest keys that are compared word by word; longer ones are asked page by page."""
-
-
-WORTH_A_CALL = 256
-"""Keys of one width in a page, on average, from which on each page is asked by itself."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +66,6 @@ def extremes_of(order: Order, values: Any, starts: NDArray[np.int64], width: int
             least, greatest = keys[:0], keys[:0]
         elif isinstance(keys, np.ndarray):
             least, greatest = _of_numbers(order, keys, begins)
-        elif (
-            pa.types.is_fixed_size_binary(keys.type)
-            and keys.type.byte_width <= WIDEST_BY_WORDS
-            and len(keys) < WORTH_A_CALL * len(pages)
-        ):
-            least, greatest = _by_words(keys, begins)
         else:
             least, greatest = _one_by_one(keys, begins, int(starts[-1]))
     is_nan = is_nan_key(order, least)
@@ -140,44 +123,6 @@ def _by_rank(order: Order, values: Any, begins: NDArray[np.int64], width: int) -
     places = ranks[values.indices.to_numpy()]
     least, greatest = np.minimum.reduceat(places, begins), np.maximum.reduceat(places, begins)
     return chosen(keys, entry_of[least]), chosen(keys, entry_of[greatest])
-
-
-def _by_words(keys: Any, begins: NDArray[np.int64]) -> tuple[Keys, Keys]:
-    """Keys of one width, eight bytes after the other."""
-    width = keys.type.byte_width
-    count = -(-width // WORD)
-    rows = np.zeros((len(keys), count * WORD), np.uint8)
-    rows[:, count * WORD - width :] = physical_rows(keys)
-    words = [np.ascontiguousarray(column) for column in rows.view(">u8").astype(np.uint64).T]
-    lengths = np.diff(begins, append=len(keys))
-    extremes: list[Keys] = []
-    for smallest in (True, False):
-        chosen_words = _extreme_words(words, begins, lengths, smallest=smallest)
-        table = np.stack(chosen_words, axis=1).astype(">u8").view(np.uint8)[:, count * WORD - width :]
-        content: Any = np.ascontiguousarray(table)
-        extremes.append(pa.Array.from_buffers(keys.type, len(begins), [None, pa.py_buffer(content)]))
-    return extremes[0], extremes[1]
-
-
-def _extreme_words(
-    words: list[NDArray[np.uint64]],
-    begins: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    *,
-    smallest: bool,
-) -> list[NDArray[np.uint64]]:
-    reduce = np.minimum.reduceat if smallest else np.maximum.reduceat
-    last = np.uint64(0xFFFFFFFFFFFFFFFF if smallest else 0)
-    candidates: NDArray[np.bool_] | None = None
-    extremes: list[NDArray[np.uint64]] = []
-    for number, word in enumerate(words):
-        seen = word if candidates is None else np.where(candidates, word, last)
-        extreme = reduce(seen, begins)
-        extremes.append(extreme)
-        if number + 1 < len(words):
-            equal = seen == np.repeat(extreme, lengths)
-            candidates = equal if candidates is None else candidates & equal
-    return extremes
 
 
 def _one_by_one(keys: Any, begins: NDArray[np.int64], end: int) -> tuple[Keys, Keys]:

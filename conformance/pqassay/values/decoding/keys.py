@@ -50,6 +50,8 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
         return texts
     if order is Order.DECIMAL:
         return _signed_rows(extended(values, width or max(decimal_width(values), 1)), 0)
+    if order is Order.SIGNED_12:
+        return _signed_rows(np.array(physical_rows(values)[:, ::-1]), 0)
     if order is Order.TIMESTAMP:
         return _signed_rows(np.array(physical_rows(values)[:, ::-1]), 0, INT96_WIDTH - DAYS_FROM)
     if order in (Order.HALF, Order.HALF_TOTAL):
@@ -172,7 +174,7 @@ def bound_keys(
     size = max(like.bit_width // 8, 1)
     usable = lengths == size
     joined = b"".join(raw if raw is not None and len(raw) == size else bytes(size) for raw in raws)
-    if order is Order.TIMESTAMP:
+    if order in (Order.SIGNED_12, Order.TIMESTAMP):
         rows = pa.Array.from_buffers(pa.binary(size), len(raws), [None, pa.py_buffer(joined)])
         return keys_of(order, rows), usable
     code = _BOUNDS[order].get(size)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pqassay.values.decoding.chunk_values import ChunkValues, buffer_view, plain
 from pqassay.values.decoding.hashes import physical_rows
-from pqassay.values.decoding.keys import extended, is_half_type, keys_of
+from pqassay.values.decoding.keys import is_half_type, keys_of
 from pqassay_spec.parquet.column_order import FLOATING, Order
 
 _BITS = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
@@ -84,38 +84,20 @@ def doubles(order: Order, values: Any) -> NDArray[np.float64]:
     return np.asarray(numbers, np.float64)
 
 
-LIMB_BITS = 32
-_LOW = np.int64((1 << LIMB_BITS) - 1)
-
-
-def limbs(order: Order, values: Any) -> list[tuple[int, NDArray[np.int64]]]:
-    """Whole numbers as sums of products: pairs of a power of two and a factor for each, of no more than 32 bits and a sign.
-
-    Raises:
-        NotChecked: Decimals of more bytes than are compared.
-    """
-    if pa.types.is_integer(values.type):
-        numbers = values.to_numpy(zero_copy_only=False)
-        if order is Order.UNSIGNED:
-            wide = numbers.view(f"u{numbers.dtype.itemsize}").astype(np.uint64)
-            low, high = wide & np.uint64(_LOW), wide >> np.uint64(LIMB_BITS)
-            return [(0, low.astype(np.int64)), (LIMB_BITS, high.astype(np.int64))]
-        signed = numbers.astype(np.int64)
-        return [(0, signed & _LOW), (LIMB_BITS, signed >> LIMB_BITS)]
-    raws: Any = pc.binary_length(values.cast(pa.large_binary()))
-    longest = int(pc.max(raws).as_py() or 1)
-    size = LIMB_BITS // 8
-    width = -(-longest // size) * size
-    rows = np.ascontiguousarray(extended(values, width))
-    count = width // size
-    unsigned = rows.view(">u4").reshape(len(rows), count).astype(np.int64)
-    unsigned[:, 0] = rows.view(">i4").reshape(len(rows), count)[:, 0]
-    return [(LIMB_BITS * (count - 1 - place), unsigned[:, place]) for place in range(count)]
+def wholes(order: Order, values: Any) -> list[int]:
+    """Whole numbers, decimals without their scale."""
+    if not pa.types.is_integer(values.type):
+        return [int.from_bytes(raw, "big", signed=True) for raw in raws_of(values)]
+    numbers = values.to_numpy(zero_copy_only=False)
+    found: list[int] = (
+        numbers.view(f"u{numbers.dtype.itemsize}") if order is Order.UNSIGNED else numbers
+    ).tolist()
+    return found
 
 
 def ranks(order: Order, values: Any) -> NDArray[Any]:
     """Numbers that compare like values in an order; the same for values that are equal."""
-    if order in (Order.BYTES, Order.DECIMAL) and not pa.types.is_integer(values.type):
+    if order in (Order.BYTES, Order.DECIMAL, Order.SIGNED_12) and not pa.types.is_integer(values.type):
         width = 0
         if order is Order.DECIMAL:
             lengths: Any = pc.binary_length(values.cast(pa.large_binary()))

@@ -14,7 +14,7 @@ from pqassay.under_test.file import Broken, Remembered
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.directory.audit import Asked, DescribedPart, EntryAudit
 from pqassay.values.directory.blob import BlobUnderTest
-from pqassay.values.directory.columns import doubles, limbs, numbered, one_array, ranks, raws_of, without_nan
+from pqassay.values.directory.columns import doubles, numbered, one_array, ranks, raws_of, wholes, without_nan
 from pqassay.values.directory.exact_sums import ExactDouble, double_sums, integer_sums
 from pqassay_spec.directory.packed_values import sort_keys
 from pqassay_spec.directory.zone_sums import Group, SumKind
@@ -159,9 +159,9 @@ class SumsAudit(EntryAudit):
         of_number = of_value[~measure.nan]
         whole, double = [0] * count, [ExactDouble() for _ in range(count)]
         if self._kind is SumKind.INTEGER:
-            whole = integer_sums(of_number, limbs(self.order, measure.numbers), count)
+            whole = integer_sums(of_number.tolist(), wholes(self.order, measure.numbers), count)
         elif self._kind is SumKind.DOUBLE:
-            double = double_sums(of_number, doubles(self.order, measure.numbers), count)
+            double = double_sums(of_number.tolist(), doubles(self.order, measure.numbers).tolist(), count)
         bounds = [map(raws.get, range(count)) for raws in self._extremes(of_number, count, measure.numbers)]
         return map(GroupFacts, rows.tolist(), nulls.tolist(), nans.tolist(), whole, double, *bounds)
 

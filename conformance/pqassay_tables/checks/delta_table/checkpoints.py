@@ -12,11 +12,11 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import DOMAINS, PARTITION_PARSED, STATS_AS_JSON, STATS_AS_STRUCT, STATS_PARSED
 from pqassay_tables.checks.delta_table.subjects import ENTRY, TABLE
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.delta.actions import Json, object_of
 from pqassay_tables.metadata.delta.comparison import described_differ, partitions_differ, statistics_differ
 from pqassay_tables.metadata.delta.state import logical_key
 from pqassay_tables.under_test.delta_entries import DeltaEntry
-from pqassay_tables.under_test.table import DeltaTable, claim_field
+from pqassay_tables.under_test.table import DeltaTable
 
 WRITTEN_ANEW = repairs.DELTA_CHECKPOINT.text
 
@@ -57,8 +57,7 @@ def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
 
 def _holds_statistics(table: DeltaTable) -> bool:
     """Whether the properties of the table say that checkpoints hold statistics."""
-    given: Any = table.state.metadata.get("configuration")
-    properties = cast("Json", given) if isinstance(given, dict) else {}
+    properties = object_of(table.state.metadata.get("configuration"))
     as_json, as_struct = properties.get(STATS_AS_JSON, "true"), properties.get(STATS_AS_STRUCT, "false")
     return str(as_json).lower() != "false" or str(as_struct).lower() == "true"
 
@@ -109,9 +108,7 @@ def checkpoints_have_the_domains_of_the_log(table: DeltaTable) -> Iterator[Viola
 def _wrong(
     table: DeltaTable, place: Place, said: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:  # fmt: skip
-    return Violation(
-        said, claim_field(table.file, place), expected, actual, column=column, remedy=WRITTEN_ANEW
-    )
+    return table.wrong(place, said, expected, actual, remedy=WRITTEN_ANEW, column=column)
 
 
 def _parsed(one: DeltaEntry, member: str) -> Json | None:
@@ -134,14 +131,9 @@ def both_statistics_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
     parsed = _parsed(one, STATS_PARSED) or {}
     for found in statistics_differ(one.schema, parsed, one.stats):
         name = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
-        yield Violation(
-            f"{name} of {one.data_file} is {found.one} in {STATS_PARSED}, and {found.other} in stats",
-            one.field(one.entry.place.below(STATS_PARSED, *found.path)),
-            expected=found.other,
-            actual=found.one,
-            column=found.column,
-            remedy=WRITTEN_ANEW,
-        )
+        said = f"{name} of {one.data_file} is {found.one} in {STATS_PARSED}, and {found.other} in stats"
+        place = one.entry.place.below(STATS_PARSED, *found.path)
+        yield one.wrong(place, said, found.other, found.one, remedy=WRITTEN_ANEW, column=found.column)
 
 
 def has_parsed_partition(one: DeltaEntry) -> bool:
@@ -156,12 +148,9 @@ def both_partition_values_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
     """Some readers look at the texts, and others at the struct."""
     texts = _parsed(one, "partitionValues") or {}
     for found in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):
-        yield Violation(
+        said = (
             f"the value of partition column {found.column} of {one.data_file} is {found.other} in {PARTITION_PARSED}, "
-            f"and {found.one} in partitionValues",
-            one.field(one.entry.place.below(PARTITION_PARSED, *found.path)),
-            expected=found.one,
-            actual=found.other,
-            column=found.column,
-            remedy=WRITTEN_ANEW,
+            f"and {found.one} in partitionValues"
         )
+        place = one.entry.place.below(PARTITION_PARSED, *found.path)
+        yield one.wrong(place, said, found.one, found.other, remedy=WRITTEN_ANEW, column=found.column)

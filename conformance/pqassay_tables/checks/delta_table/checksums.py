@@ -14,7 +14,7 @@ from pqassay_spec.table.delta import REQUIRED
 from pqassay_spec.table.layout import DELTA_LOG, checksum_name
 from pqassay_tables.checks.delta_table.subjects import TABLE
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.delta.actions import Json, object_of
 from pqassay_tables.metadata.delta.comparison import described_differ, statistics_differ
 from pqassay_tables.metadata.delta.state import AddEntry, DeltaState, added, logical_key
 from pqassay_tables.metadata.delta.statistics import count_of
@@ -41,7 +41,7 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
     file, given = checksum.name, checksum.content
     if not isinstance(given, dict):
         said = f"{file} is not a JSON object"
-        yield Violation(said, claim_field(table.file, Place(file, 0, ())), "one JSON object", str(given)[:80], remedy=REMOVED)  # fmt: skip
+        yield table.wrong(Place(file, 0, ()), said, "one JSON object", str(given)[:80], remedy=REMOVED)
         return
     held = cast("Json", given)
     for path, expected in _facts(state, held):
@@ -50,13 +50,10 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
             actual = _member(actual, name)
         if actual != expected:
             name = ".".join(path)
-            yield Violation(
-                f"{name} of version {state.segment.version} is {actual}, and the log comes to {expected}",
-                claim_field(table.file, Place(file, 0, path)),
-                expected=str(expected),
-                actual=str(actual),
-                remedy=REMOVED,
+            message = (
+                f"{name} of version {state.segment.version} is {actual}, and the log comes to {expected}"
             )
+            yield table.wrong(Place(file, 0, path), message, str(expected), str(actual), remedy=REMOVED)
 
 
 @rule("DLT-049", of=TABLE)
@@ -65,7 +62,7 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
     state = table.state
     checksum = table.file.part(VersionChecksum)
     file, given = checksum.name, checksum.content
-    held = cast("Json", given) if isinstance(given, dict) else {}
+    held = object_of(given)
     described = [
         (name, kind, cast("Json", one), expected)
         for name, kind, expected in (
@@ -81,7 +78,7 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
             left, right = str(one.get(member))[:80], str(expected.get(member))[:80]
             said = f"{member} of {name} of version {state.segment.version} is {left}, and the log comes to {right}"
             place = Place(file, 0, (name, member))
-            yield Violation(said, claim_field(table.file, place), right, left, remedy=REMOVED)
+            yield table.wrong(place, said, right, left, remedy=REMOVED)
 
 
 @rule("DLT-061", of=TABLE)
@@ -90,7 +87,7 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
     state = table.state
     checksum = table.file.part(VersionChecksum)
     file, given = checksum.name, checksum.content
-    listed: Any = cast("Json", given).get("allFiles") if isinstance(given, dict) else None
+    listed: Any = object_of(given).get("allFiles")
     if not isinstance(listed, list):
         raise NotApplicable
     live = {logical_key(entry): entry for entry in state.entries}
@@ -114,9 +111,8 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
 
 
 def _listed(table: DeltaTable, place: Place, message: str, expected: str, actual: str) -> Violation:
-    return Violation(
-        message[:300], claim_field(table.file, place), expected[:80], actual[:80], remedy=REMOVED
-    )
+    said = message[:300]
+    return table.wrong(place, said, expected[:80], actual[:80], remedy=REMOVED)
 
 
 COMPARED = ("size", "modificationTime", "partitionValues", "baseRowId", "defaultRowCommitVersion")

@@ -21,12 +21,7 @@ from pqassay_tables.under_test.claimed_columns import ClaimedFile
 CLAIMED = claimed_by("delta")
 
 
-def has_rows(file: ClaimedFile) -> bool:
-    """Whether the table counts the rows of the file."""
-    return file.claims.rows is not None
-
-
-@rule("DLT-023", of=CLAIMED, only=has_rows)
+@rule("DLT-023", of=CLAIMED, only=lambda file: file.claims.rows is not None)
 def rows_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
     """Engines answer counts from it, and skip a file that is said to have no rows."""
     return row_count(file)

@@ -11,7 +11,7 @@ from pqassay_tables.checks.delta_table.subjects import ENTRY, TABLE
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.state import AddEntry
 from pqassay_tables.under_test.delta_entries import DeltaEntry
-from pqassay_tables.under_test.table import DeltaTable, claim_field
+from pqassay_tables.under_test.table import DeltaTable
 
 MISSING = repairs.DELTA_MISSING.text
 RESTATED = repairs.DELTA_SIZE.text
@@ -28,13 +28,8 @@ def live_files_exist(one: DeltaEntry) -> Iterator[Violation]:
     """Every query that reads the file fails."""
     if one.entry.path and one.actual_size is not None:
         return
-    yield Violation(
-        f"{one.data_file} is live, and there is no such file",
-        one.field(one.entry.place.below("path")),
-        expected="a file of that name",
-        actual="none",
-        remedy=MISSING,
-    )
+    said = f"{one.data_file} is live, and there is no such file"
+    yield one.wrong(one.entry.place.below("path"), said, "a file of that name", "none", remedy=MISSING)
 
 
 @rule("DLT-008", of=ENTRY, only=is_inside)
@@ -44,13 +39,8 @@ def sizes_are_true(one: DeltaEntry) -> Iterator[Violation]:
     if actual is None:
         raise Broken("DLT-007")
     if type(size) is not int or size != actual:
-        yield Violation(
-            f"size of {one.data_file} is {size}, and the file has {actual} bytes",
-            one.field(one.entry.place.below("size")),
-            expected=str(actual),
-            actual=str(size),
-            remedy=RESTATED,
-        )
+        said = f"size of {one.data_file} is {size}, and the file has {actual} bytes"
+        yield one.wrong(one.entry.place.below("size"), said, str(actual), str(size), remedy=RESTATED)
 
 
 @rule("DLT-070", of=TABLE)
@@ -60,11 +50,6 @@ def files_are_live_once(table: DeltaTable) -> Iterator[Violation]:
     for entry in table.state.entries:
         before = known.setdefault(entry.inside or entry.path, entry)
         if before is not entry and entry.path:
-            yield Violation(
-                f"{entry.path} is live a second time, with another deletion vector or in other words; the first is {before.place}",
-                claim_field(table.file, entry.place.below("path")),
-                expected="one live entry",
-                actual="two",
-                remedy=RESTORED,
-                data_file=entry.inside,
-            )
+            said = f"{entry.path} is live a second time, with another deletion vector or in other words; the first is {before.place}"
+            place = entry.place.below("path")
+            yield table.wrong(place, said, "one live entry", "two", remedy=RESTORED, data_file=entry.inside)

@@ -10,7 +10,7 @@ from pqassay_spec.table.delta import PRIMITIVE_TYPES, TYPE_CHANGES, TYPE_WIDENIN
 from pqassay_tables.checks.delta_table.subjects import TABLE, broken_by_reading
 from pqassay_tables.metadata.delta.schema import NESTED
 from pqassay_tables.metadata.delta.widening import wrong_change
-from pqassay_tables.under_test.table import DeltaTable, claim_field
+from pqassay_tables.under_test.table import DeltaTable
 
 KNOWN = (*PRIMITIVE_TYPES, *NESTED)
 
@@ -54,12 +54,9 @@ def the_schema_can_be_read(table: DeltaTable) -> Iterator[Violation]:
 def no_path_is_repeated_in_a_commit(table: DeltaTable) -> Iterator[Violation]:
     """Actions of a commit have no order: which of two counts, every reader decides for itself."""
     for one in table.state.repetitions:
-        yield Violation(
-            f"a second {one.kind} action of one commit has the path {one.path}",
-            claim_field(table.file, one.place.below("path")),
-            expected=f"one {one.kind} action for {one.path}",
-            actual=f"two, the first in line {one.before.entry + 1}",
-        )
+        said = f"a second {one.kind} action of one commit has the path {one.path}"
+        place, expected = one.place.below("path"), f"one {one.kind} action for {one.path}"
+        yield table.wrong(place, said, expected, f"two, the first in line {one.before.entry + 1}")
 
 
 @rule("DLT-048", of=TABLE)
@@ -67,20 +64,12 @@ def no_commit_describes_the_table_twice(table: DeltaTable) -> Iterator[Violation
     """Actions of a commit have no order: which of two counts, every reader decides for itself."""
     for one in table.state.doubles:
         of = f" of {one.path}" if one.path else ""
-        yield Violation(
-            f"a commit has a second {one.kind} action{of}",
-            claim_field(table.file, one.place),
-            expected=f"one {one.kind} action{of}",
-            actual=f"two, the first in line {one.before.entry + 1}",
-        )
+        said = f"a commit has a second {one.kind} action{of}"
+        place, expected = one.place, f"one {one.kind} action{of}"
+        yield table.wrong(place, said, expected, f"two, the first in line {one.before.entry + 1}")
 
 
-def may_have_widened(table: DeltaTable) -> bool:
-    """Whether types of columns may have changed."""
-    return any(name in table.state.features for name in TYPE_WIDENING)
-
-
-@rule("DLT-047", of=TABLE, only=may_have_widened)
+@rule("DLT-047", of=TABLE, only=lambda table: any(name in table.state.features for name in TYPE_WIDENING))
 def types_changed_as_they_may(table: DeltaTable) -> Iterator[Violation]:
     """A reader that does not know a change must not read the table."""
     state = table.state
@@ -90,13 +79,9 @@ def types_changed_as_they_may(table: DeltaTable) -> Iterator[Violation]:
         wrong = wrong_change(column)
         if wrong is not None:
             place = state.places["metaData"].below("schemaString")
-            yield Violation(
-                f"{TYPE_CHANGES} of column {column.name} {wrong}",
-                claim_field(table.file, place),
-                expected=f"changes that the protocol allows, up to {column.type}",
-                actual=str(column.changes)[:80],
-                column=column.name,
-            )
+            said = f"{TYPE_CHANGES} of column {column.name} {wrong}"
+            expected = f"changes that the protocol allows, up to {column.type}"
+            yield table.wrong(place, said, expected, str(column.changes)[:80], column=column.name)
 
 
 @rule("DLT-054", of=TABLE)
@@ -105,10 +90,6 @@ def types_are_known(table: DeltaTable) -> Iterator[Violation]:
     state = table.state
     for column in state.schema.columns:
         if column.type not in KNOWN and column.decimal is None:
-            yield Violation(
-                f"column {column.name} has the type {column.type[:40]}",
-                claim_field(table.file, state.places["metaData"].below("schemaString")),
-                expected="a type of the protocol",
-                actual=column.type[:40],
-                column=column.name,
-            )
+            said = f"column {column.name} has the type {column.type[:40]}"
+            place = state.places["metaData"].below("schemaString")
+            yield table.wrong(place, said, "a type of the protocol", column.type[:40], column=column.name)

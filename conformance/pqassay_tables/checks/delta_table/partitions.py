@@ -19,11 +19,6 @@ from pqassay_tables.under_test.delta_entries import DeltaEntry
 RESTATED = repairs.DELTA_PARTITION.text
 
 
-def is_partitioned(one: DeltaEntry) -> bool:
-    """Whether the table has partition columns."""
-    return bool(one.schema.partition)
-
-
 def _values(one: DeltaEntry) -> Json | None:
     given: Any = one.entry.action.get("partitionValues")
     return cast("Json", given) if isinstance(given, dict) else None
@@ -38,17 +33,14 @@ def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
     if values is None and not wanted and one.entry.action.get("partitionValues") is None:
         return  # writers of unpartitioned tables leave it out
     if values is None or have != sorted(wanted):
-        yield Violation(
-            f"partitionValues of {one.data_file} has "
-            + (", ".join(have) or "no members" if values is not None else "no form that is known"),
-            one.field(one.entry.place.below("partitionValues")),
-            expected=", ".join(wanted) or "no members",
-            actual=", ".join(have) or "none",
-            remedy=RESTATED,
+        said = f"partitionValues of {one.data_file} has " + (
+            ", ".join(have) or "no members" if values is not None else "no form that is known"
         )
+        place, expected = one.entry.place.below("partitionValues"), ", ".join(wanted) or "no members"
+        yield one.wrong(place, said, expected, ", ".join(have) or "none", remedy=RESTATED)
 
 
-@rule("DLT-017", of=ENTRY, only=is_partitioned)
+@rule("DLT-017", of=ENTRY, only=lambda one: bool(one.schema.partition))
 def partition_values_are_of_their_types(one: DeltaEntry) -> Iterator[Violation]:
     """Of what cannot be read, readers make null, or an error."""
     values = _values(one)
@@ -65,11 +57,9 @@ def partition_values_are_of_their_types(one: DeltaEntry) -> Iterator[Violation]:
         except UnknownType:
             continue
         except ValueError as error:
-            yield Violation(
-                f"the partition value of column {column.name} is {written(raw)} for {one.data_file}: {error}",
-                one.field(one.entry.place.below("partitionValues", column.path[0])),
-                expected=f"a value of type {column.type}",
-                actual=written(raw),
-                column=column.name,
-                remedy=RESTATED,
+            said = (
+                f"the partition value of column {column.name} is {written(raw)} for {one.data_file}: {error}"
             )
+            place = one.entry.place.below("partitionValues", column.path[0])
+            expected = f"a value of type {column.type}"
+            yield one.wrong(place, said, expected, written(raw), remedy=RESTATED, column=column.name)

@@ -20,7 +20,7 @@ from pqassay_spec.table.delta import (
 )
 from pqassay_tables.checks.delta_table.subjects import TABLE
 from pqassay_tables.metadata.delta.actions import Json
-from pqassay_tables.under_test.table import DeltaTable, claim_field
+from pqassay_tables.under_test.table import DeltaTable
 
 
 @rule("DLT-056", of=TABLE)
@@ -41,7 +41,7 @@ def _missing(table: DeltaTable, kind: str, action: Mapping[str, Any], place: Pla
         if action.get(name) is None:
             of = f" of {action.get('path')}" if kind == "add" else ""
             said = f"the {kind} action{of} has no {name}"
-            yield Violation(said, claim_field(table.file, place.below(name)), f"a member {name}", "none")
+            yield table.wrong(place.below(name), said, f"a member {name}", "none")
 
 
 @rule("DLT-057", of=TABLE)
@@ -56,7 +56,7 @@ def features_are_listed_where_versions_say_so(table: DeltaTable) -> Iterator[Vio
             said = f"{member} is {version}, and {features.member} are {'not ' if listed is None else ''}there"
             place = state.places["protocol"].below(member)
             expected = f"{member} {features.version}" if listed is not None else f"a list of {features.member}"  # fmt: skip
-            yield Violation(said, claim_field(table.file, place), expected, str(version)[:40])
+            yield table.wrong(place, said, expected, str(version)[:40])
 
 
 @rule("DLT-063", of=TABLE)
@@ -69,7 +69,7 @@ def the_format_is_that_of_the_files(table: DeltaTable) -> Iterator[Violation]:
     if provider != PROVIDER:
         said = f"the provider of the format is {str(provider)[:40]}, and the files of the table are Parquet files"
         place = table.state.places["metaData"].below("format", "provider")
-        yield Violation(said, claim_field(table.file, place), PROVIDER, str(provider)[:40])
+        yield table.wrong(place, said, PROVIDER, str(provider)[:40])
 
 
 @rule("DLT-064", of=TABLE)
@@ -81,7 +81,7 @@ def features_for_readers_are_for_writers_too(table: DeltaTable) -> Iterator[Viol
     for feature in sorted(state.features - state.writer_features):
         said = f"{feature[:40]} is among the readerFeatures, and not among the writerFeatures"
         place = state.places["protocol"].below("readerFeatures")
-        yield Violation(said, claim_field(table.file, place), f"{feature[:40]} in both", "in one")
+        yield table.wrong(place, said, f"{feature[:40]} in both", "in one")
 
 
 @rule("DLT-058", of=TABLE)
@@ -101,4 +101,4 @@ def what_readers_have_to_know_is_listed(table: DeltaTable) -> Iterator[Violation
             said = f"the table has {used}, and its readerFeatures lack {features[0]}"
             listed = ", ".join(sorted(state.features)) or "none"
             place = state.places["protocol"]
-            yield Violation(said, claim_field(table.file, place), features[0], listed[:80])
+            yield table.wrong(place, said, features[0], listed[:80])

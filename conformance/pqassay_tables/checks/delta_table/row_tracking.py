@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.under_test.violation import Violation
@@ -11,11 +10,11 @@ from pqassay_spec.table.delta import ENABLE_ROW_TRACKING, HIGH_WATER_MARK, ROW_T
 from pqassay_spec.table.layout import delta_checkpoint, delta_commit
 from pqassay_tables.checks.delta_table.subjects import ENTRY, TABLE
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.delta.actions import object_of
 from pqassay_tables.metadata.delta.state import AddEntry
 from pqassay_tables.metadata.delta.statistics import BASE, ROWS, count_of
 from pqassay_tables.under_test.delta_entries import DeltaEntry
-from pqassay_tables.under_test.table import DeltaTable, claim_field
+from pqassay_tables.under_test.table import DeltaTable
 
 SINCE = "defaultRowCommitVersion"
 RESTATED = repairs.DELTA_ROW_IDS.text
@@ -26,19 +25,10 @@ def tracks_rows(table: DeltaTable) -> bool:
     return ROW_TRACKING in table.state.writer_features
 
 
-def entry_is_tracked(one: DeltaEntry) -> bool:
-    """Whether the rows of the table have ids."""
-    return tracks_rows(one.table)
-
-
 def must_be_tracked(one: DeltaEntry) -> bool:
     """Whether every row of the table has an id."""
-    configuration: Any = one.table.state.metadata.get("configuration")
-    return (
-        tracks_rows(one.table)
-        and isinstance(configuration, dict)
-        and str(cast("Json", configuration).get(ENABLE_ROW_TRACKING)).lower() == "true"
-    )
+    configuration = object_of(one.table.state.metadata.get("configuration"))
+    return tracks_rows(one.table) and str(configuration.get(ENABLE_ROW_TRACKING)).lower() == "true"
 
 
 def _ranges(table: DeltaTable) -> list[tuple[int, int, AddEntry]]:
@@ -57,13 +47,8 @@ def row_ids_are_unique(table: DeltaTable) -> Iterator[Violation]:
     end, before = 0, ""
     for start, behind, entry in _ranges(table):
         if before and start < end:
-            yield Violation(
-                f"the row ids of {entry.path} begin at {start}, and those of {before} end at {end - 1}",
-                claim_field(table.file, entry.place.below(BASE)),
-                expected=f"{end} or more",
-                actual=str(start),
-                remedy=RESTATED,
-            )
+            said = f"the row ids of {entry.path} begin at {start}, and those of {before} end at {end - 1}"
+            yield table.wrong(entry.place.below(BASE), said, f"{end} or more", str(start), remedy=RESTATED)
         if behind > end:
             end, before = behind, entry.path
 
@@ -73,13 +58,8 @@ def all_rows_have_ids(one: DeltaEntry) -> Iterator[Violation]:
     """Where it is said that every row has an id, readers count on it."""
     for name in (BASE, SINCE):
         if one.entry.action.get(name) is None:
-            yield Violation(
-                f"rows are tracked, and the entry of {one.data_file} has no {name}",
-                one.field(one.entry.place),
-                expected=name,
-                actual="none",
-                remedy=RESTATED,
-            )
+            said = f"rows are tracked, and the entry of {one.data_file} has no {name}"
+            yield one.wrong(one.entry.place, said, name, "none", remedy=RESTATED)
 
 
 @rule("DLT-041", of=TABLE, only=tracks_rows)
@@ -92,16 +72,12 @@ def the_high_water_mark_is_above_all_ids(table: DeltaTable) -> Iterator[Violatio
     entry = next(entry for _, behind, entry in ranges if behind == end)
     mark = table.state.greatest_row_id
     if mark is None or mark < end - 1:
-        yield Violation(
-            f"the highest row id is {end - 1}, of {entry.path}, and the domain {ROW_TRACKING_DOMAIN} says {'nothing' if mark is None else mark}",
-            claim_field(table.file, entry.place.below(BASE)),
-            expected=f"{HIGH_WATER_MARK} of {end - 1} or more",
-            actual="none" if mark is None else str(mark),
-            remedy=RESTATED,
-        )
+        said = f"the highest row id is {end - 1}, of {entry.path}, and the domain {ROW_TRACKING_DOMAIN} says {'nothing' if mark is None else mark}"
+        place, expected = entry.place.below(BASE), f"{HIGH_WATER_MARK} of {end - 1} or more"
+        yield table.wrong(place, said, expected, "none" if mark is None else str(mark), remedy=RESTATED)
 
 
-@rule("DLT-042", of=ENTRY, only=entry_is_tracked)
+@rule("DLT-042", of=ENTRY, only=lambda one: tracks_rows(one.table))
 def rows_come_from_versions_that_there_are(one: DeltaEntry) -> Iterator[Violation]:
     """Who asks for the changes since a version gets rows that did not change."""
     since = one.entry.action.get(SINCE)
@@ -110,10 +86,5 @@ def rows_come_from_versions_that_there_are(one: DeltaEntry) -> Iterator[Violatio
     version = commit if commit is not None else one.table.state.segment.version  # of a sidecar, nobody knows
     version = version if told is None else told.version
     if since is not None and (type(since) is not int or not 0 <= since <= version):
-        yield Violation(
-            f"{SINCE} of {one.data_file} is {since}, in version {version}",
-            one.field(one.entry.place.below(SINCE)),
-            expected=f"0 to {version}",
-            actual=str(since),
-            remedy=RESTATED,
-        )
+        said = f"{SINCE} of {one.data_file} is {since}, in version {version}"
+        yield one.wrong(one.entry.place.below(SINCE), said, f"0 to {version}", str(since), remedy=RESTATED)

@@ -28,11 +28,6 @@ from pqassay_tables.under_test.delta_entries import DeltaEntry
 from pqassay_tables.under_test.entries import EntryBounds
 
 
-def has_stats(one: DeltaEntry) -> bool:
-    """Whether there are statistics, of whatever form."""
-    return one.entry.stats is not None or bool(one.entry.stats_problem)
-
-
 def can_be_read(one: DeltaEntry) -> bool:
     """Whether there are statistics that are a JSON object."""
     return one.entry.stats is not None
@@ -42,18 +37,10 @@ def _wrong(
     one: DeltaEntry, place: Place, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
     said = f"{message}, in the statistics of {one.data_file}"
-    return Violation(
-        said,
-        one.field(place),
-        expected,
-        actual,
-        column=column,
-        data_file=one.entry.inside,
-        remedy=REMEDY,
-    )
+    return one.wrong(place, said, expected, actual, remedy=REMEDY, column=column)
 
 
-@rule("DLT-009", of=ENTRY, only=has_stats)
+@rule("DLT-009", of=ENTRY, only=lambda one: one.entry.stats is not None or bool(one.entry.stats_problem))
 def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
     """Many readers refuse the whole table for one entry that they cannot read."""
     stats = one.entry.stats
@@ -149,12 +136,7 @@ def required_columns_have_no_nulls(one: DeltaEntry) -> Iterator[Violation]:
             yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, "0", str(count), column.name)
 
 
-def is_not_mapped(one: DeltaEntry) -> bool:
-    """Whether there are statistics, of columns by the names that users see."""
-    return one.entry.stats is not None and one.schema.mode == "none"
-
-
-@rule("DLT-055", of=ENTRY, only=is_not_mapped)
+@rule("DLT-055", of=ENTRY, only=lambda one: one.entry.stats is not None and one.schema.mode == "none")
 def statistics_are_of_columns(one: DeltaEntry) -> Iterator[Violation]:
     """Columns can be dropped and renamed only where they are mapped, so that all that a file has are in the schema."""
     for column, name in unknown_columns(one.schema, one.stats).items():

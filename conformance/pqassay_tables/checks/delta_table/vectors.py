@@ -56,13 +56,8 @@ def rows_are_counted(one: DeltaEntry) -> Iterator[Violation]:
         raise Broken("DLT-009")
     if one.stats.get(ROWS) is None:
         place = one.entry.place if one.entry.stats is None else one.entry.place.below("stats")
-        yield Violation(
-            f"{one.data_file} has a deletion vector, and its statistics have no {ROWS}",
-            one.field(place),
-            expected=ROWS,
-            actual="none",
-            remedy=REMEDY,
-        )
+        said = f"{one.data_file} has a deletion vector, and its statistics have no {ROWS}"
+        yield one.wrong(place, said, ROWS, "none", remedy=REMEDY)
 
 
 @rule("DLT-015", of=ENTRY, only=has_vector)
@@ -72,13 +67,9 @@ def vectors_remove_rows_that_there_are(one: DeltaEntry) -> Iterator[Violation]:
     if rows is None:
         raise Broken("DLT-014")
     if deleted.cardinality > rows:
-        yield Violation(
-            f"the deletion vector of {one.data_file} removes {deleted.cardinality} rows of {rows}",
-            one.field(deleted.place.below("cardinality")),
-            expected=f"{rows} or less",
-            actual=str(deleted.cardinality),
-            remedy=RESTATED,
-        )
+        said = f"the deletion vector of {one.data_file} removes {deleted.cardinality} rows of {rows}"
+        place = deleted.place.below("cardinality")
+        yield one.wrong(place, said, f"{rows} or less", str(deleted.cardinality), remedy=RESTATED)
 
 
 @rule("DLT-018", of=ENTRY, only=has_vector)
@@ -86,13 +77,10 @@ def descriptors_can_be_read(one: DeltaEntry) -> Iterator[Violation]:
     """A reader that cannot find the vector cannot read the file."""
     found = deleted_rows(one.entry)
     if isinstance(found, str):
-        yield Violation(
-            f"the deletion vector of {one.data_file} cannot be found: {found}",
-            one.field(one.entry.place.below("deletionVector")),
-            expected="storageType, pathOrInlineDv, sizeInBytes and cardinality, and offset where they need it",
-            actual=found,
-            remedy=RESTATED,
-        )
+        said = f"the deletion vector of {one.data_file} cannot be found: {found}"
+        place = one.entry.place.below("deletionVector")
+        expected = "storageType, pathOrInlineDv, sizeInBytes and cardinality, and offset where they need it"
+        yield one.wrong(place, said, expected, found, remedy=RESTATED)
 
 
 @rule("DLT-019", of=ENTRY, only=has_vector)
@@ -110,13 +98,10 @@ def vectors_lie_in_their_files(one: DeltaEntry) -> Iterator[Violation]:
     end = deleted.offset + grammar.SIZE_SIZE + deleted.length + grammar.CHECKSUM_SIZE
     if size is None or size < end:
         there = "there is no such file" if size is None else f"the file has {size} bytes"
-        yield Violation(
-            f"the deletion vector of {one.data_file} ends at byte {end} of {inside}, and {there}",
-            one.field(deleted.place.below("offset" if size else DESCRIPTOR_VECTOR)),
-            expected=f"a file of {end} bytes or more",
-            actual="none" if size is None else f"{size} bytes",
-            remedy=RESTORED,
-        )
+        said = f"the deletion vector of {one.data_file} ends at byte {end} of {inside}, and {there}"
+        place = deleted.place.below("offset" if size else DESCRIPTOR_VECTOR)
+        expected = f"a file of {end} bytes or more"
+        yield one.wrong(place, said, expected, "none" if size is None else f"{size} bytes", remedy=RESTORED)
 
 
 # --------------------------------------------------------------------------------------------------- their bytes

@@ -19,7 +19,6 @@ from pqassay_tables.checks.table_claims import (
     row_count,
 )
 from pqassay_tables.under_test.claimed_columns import ClaimedFile
-from pqassay_tables.under_test.table import claim_field
 
 CLAIMED = claimed_by("iceberg")
 
@@ -69,12 +68,11 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
         raise NotChecked(f"bounds of {names} in {file.name} are of a default, which is not compared", "tool")
 
 
-def has_split_offsets(file: ClaimedFile) -> bool:
-    """Whether the table says where the file can be split, and the file has row groups."""
-    return file.claims.first_split is not None and bool(file.file.metadata.row_groups)
-
-
-@rule("ICE-034", of=CLAIMED, only=has_split_offsets)
+@rule(
+    "ICE-034",
+    of=CLAIMED,
+    only=lambda file: file.claims.first_split is not None and bool(file.file.metadata.row_groups),
+)
 def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Violation]:
     """What lies before the first split, a reader that begins there does not read."""
     first = file.claims.first_split
@@ -84,21 +82,12 @@ def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Viola
         if (start := chunk_start(chunk)) is not None
     ]
     if first is not None and starts and first.value > min(starts):
-        yield Violation(
-            f"the first split of {file.name} begins at {first.value}, and its first row group at {min(starts)}",
-            claim_field(file.file, first.place),
-            expected=f"{min(starts)} or less",
-            actual=str(first.value),
-            remedy=file.claims.remedy,
-        )
+        said = f"the first split of {file.name} begins at {first.value}, and its first row group at {min(starts)}"
+        place = first.place
+        yield file.wrong(place, said, f"{min(starts)} or less", str(first.value), remedy=file.claims.remedy)
 
 
-def has_sizes(file: ClaimedFile) -> bool:
-    """Whether the bytes of columns are counted."""
-    return bool(file.metrics.given(Metric.SIZE))
-
-
-@rule("ICE-059", of=CLAIMED, only=has_sizes)
+@rule("ICE-059", of=CLAIMED, only=lambda file: bool(file.metrics.given(Metric.SIZE)))
 def sizes_are_those_of_the_chunks(file: ClaimedFile) -> Iterator[Violation]:
     """Planners guess by them what a query costs."""
     sizes = file.sizes
@@ -112,12 +101,7 @@ def sizes_are_those_of_the_chunks(file: ClaimedFile) -> Iterator[Violation]:
             yield file.false(column, Metric.SIZE, message, str(actual), str(claimed))
 
 
-def has_more_splits(file: ClaimedFile) -> bool:
-    """Whether the table says where there are further splits."""
-    return bool(file.claims.splits)
-
-
-@rule("ICE-060", of=CLAIMED, only=has_more_splits)
+@rule("ICE-060", of=CLAIMED, only=lambda file: bool(file.claims.splits))
 def splits_begin_with_row_groups(file: ClaimedFile) -> Iterator[Violation]:
     """Tasks that begin within a row group have less to read than was planned, or nothing."""
     starts: set[int] = set()
@@ -128,13 +112,9 @@ def splits_begin_with_row_groups(file: ClaimedFile) -> Iterator[Violation]:
             starts.add(group.file_offset)
     for split in file.claims.splits:
         if split not in starts and file.claims.first_split is not None:
-            yield Violation(
-                f"a split of {file.name} begins at {split}, where no row group begins",
-                claim_field(file.file, file.claims.first_split.place),
-                expected="the beginning of a row group",
-                actual=str(split),
-                remedy=file.claims.remedy,
-            )
+            said = f"a split of {file.name} begins at {split}, where no row group begins"
+            place, expected = file.claims.first_split.place, "the beginning of a row group"
+            yield file.wrong(place, said, expected, str(split), remedy=file.claims.remedy)
             return
 
 

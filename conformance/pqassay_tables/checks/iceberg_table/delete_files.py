@@ -67,15 +67,19 @@ def delete_files_have_their_columns(file: ClaimedFile) -> Iterator[Violation]:
             if expected is None or found == expected:
                 continue
             actual = "of another type" if found is None else Type(found).name
-        yield Violation(
+        said = (
             f"{file.name} deletes by column {name or number}, and has {'no column' if ordinal is None else 'one'} "
-            f"{'of its id' if ordinal is None else f'of type {actual}'}",
-            claim_field(file.file, deletes.place),
-            expected=f"a column with the field id {number}"
+            f"{'of its id' if ordinal is None else f'of type {actual}'}"
+        )
+        place = deletes.place
+        yield file.wrong(
+            place,
+            said,
+            f"a column with the field id {number}"
             + (f" of type {PHYSICAL[number].name}" if number in PHYSICAL else ""),
-            actual=actual,
-            column=name or None,
+            actual,
             remedy=REMEDY if deletes.by_position else "",
+            column=name or None,
         )
 
 

@@ -13,7 +13,6 @@ from pqassay_tables.checks.iceberg_table.subjects import TABLE
 from pqassay_tables.metadata import repairs
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.states import scope_of
-from pqassay_tables.under_test.table import claim_field
 
 REMEDY = repairs.ICEBERG_DANGLING.text
 
@@ -31,13 +30,7 @@ def deletes_apply_to_data_files(table: IcebergTable) -> Iterator[Violation]:
             is_named = (
                 entry.content != EQUALITY_DELETES and entry.value(field_ids.REFERENCED_DATA_FILE) is not None
             )
-            yield Violation(
-                f"the deletes of {entry.inside or entry.path} apply to no data file: {why}",
-                claim_field(
-                    table.file,
-                    entry.place(field_ids.REFERENCED_DATA_FILE if is_named else field_ids.FILE_PATH),
-                ),
-                expected="a live data file of its partition that is no newer",
-                actual="none",
-                remedy=REMEDY,
-            )
+            said = f"the deletes of {entry.inside or entry.path} apply to no data file: {why}"
+            place = entry.place(field_ids.REFERENCED_DATA_FILE if is_named else field_ids.FILE_PATH)
+            expected = "a live data file of its partition that is no newer"
+            yield table.wrong(place, said, expected, "none", remedy=REMEDY)

@@ -49,14 +49,10 @@ def bounds_enclose_the_file_that_is_named(one: IcebergEntry) -> Iterator[Violati
         bound = given.get(DELETE_FILE_PATH)
         if bound is not None and (bound > raw if field == LOWER else bound < raw):
             actual = shown("string", bound)
-            yield Violation(
-                f"the {name} bound of file_path of {one.data_file} is {actual}, and its deletes are of {named}",
-                one.field(one.entry.place(field, DELETE_FILE_PATH)),
-                expected=f"{named} or {'less' if field == LOWER else 'more'}",
-                actual=actual,
-                column="file_path",
-                remedy=REMEDY,
-            )
+            said = f"the {name} bound of file_path of {one.data_file} is {actual}, and its deletes are of {named}"
+            place = one.entry.place(field, DELETE_FILE_PATH)
+            expected = f"{named} or {'less' if field == LOWER else 'more'}"
+            yield one.wrong(place, said, expected, actual, remedy=REMEDY, column="file_path")
 
 
 def is_equality_delete(one: IcebergEntry) -> bool:
@@ -71,12 +67,8 @@ def equality_deletes_name_columns(one: IcebergEntry) -> Iterator[Violation]:
     unknown = [number for number in given or () if one.column(number) is None]
     if not given or unknown:
         actual = f"the id {unknown[0]}, which no schema has" if unknown else "none"
-        yield Violation(
-            f"the equality delete {one.data_file} compares columns that are not known",
-            one.field(one.entry.place(field_ids.EQUALITY_IDS)),
-            expected="ids of columns",
-            actual=actual,
-        )
+        said = f"the equality delete {one.data_file} compares columns that are not known"
+        yield one.wrong(one.entry.place(field_ids.EQUALITY_IDS), said, "ids of columns", actual)
 
 
 @rule("ICE-097", of=ENTRY, only=is_equality_delete)
@@ -96,13 +88,10 @@ def equality_deletes_compare_what_can_be_compared(one: IcebergEntry) -> Iterator
         else:
             continue
         name = f"the id {number}" if column is None else column.name
-        yield Violation(
-            f"the equality delete {one.data_file} compares {name}, which is {actual}",
-            one.field(one.entry.place(field_ids.EQUALITY_IDS)),
-            expected="a primitive column that is neither float nor double, in no list or map",
-            actual=actual,
-            column=None if column is None else column.name,
-        )
+        said = f"the equality delete {one.data_file} compares {name}, which is {actual}"
+        place = one.entry.place(field_ids.EQUALITY_IDS)
+        expected = "a primitive column that is neither float nor double, in no list or map"
+        yield one.wrong(place, said, expected, actual, column=None if column is None else column.name)
 
 
 @rule("ICE-098", of=ENTRY, only=is_equality_delete)
@@ -111,28 +100,20 @@ def equality_deletes_name_a_column_once(one: IcebergEntry) -> Iterator[Violation
     numbers = one.entry.value(field_ids.EQUALITY_IDS) or []
     twice = next((number for number in numbers if numbers.count(number) > 1), None)
     if twice is not None:
-        yield Violation(
-            f"the equality delete {one.data_file} names the column of id {twice} {numbers.count(twice)} times",
-            one.field(one.entry.place(field_ids.EQUALITY_IDS)),
-            expected="each id once",
-            actual=", ".join(map(str, numbers[:20])),
+        said = (
+            f"the equality delete {one.data_file} names the column of id {twice} {numbers.count(twice)} times"
         )
+        place = one.entry.place(field_ids.EQUALITY_IDS)
+        yield one.wrong(place, said, "each id once", ", ".join(map(str, numbers[:20])))
 
 
-def is_position_delete(one: IcebergEntry) -> bool:
-    """Whether it is a position delete file, and no deletion vector."""
-    return one.entry.content == POSITION_DELETES and one.entry.format != PUFFIN
-
-
-@rule("ICE-077", of=ENTRY, only=is_position_delete)
+@rule(
+    "ICE-077", of=ENTRY, only=lambda one: one.entry.content == POSITION_DELETES and one.entry.format != PUFFIN
+)
 def position_deletes_are_older_than_version_3(one: IcebergEntry) -> Iterator[Violation]:
     """Readers of version 3 look for one deletion vector of each data file, and may look no further."""
     raw = one.entry.manifest.metadata.get(FORMAT_VERSION, b"")
     if one.entry.status == ADDED and raw.isdigit() and int(raw[:9]) >= VECTORS_SINCE:
-        yield Violation(
-            f"the position delete file {one.data_file} was added by a manifest of version {int(raw[:9])}",
-            one.field(one.entry.place(field_ids.FILE_FORMAT)),
-            expected="a deletion vector",
-            actual=one.entry.format[:40],
-            remedy=REMEDY,
-        )
+        said = f"the position delete file {one.data_file} was added by a manifest of version {int(raw[:9])}"
+        place = one.entry.place(field_ids.FILE_FORMAT)
+        yield one.wrong(place, said, "a deletion vector", one.entry.format[:40], remedy=REMEDY)

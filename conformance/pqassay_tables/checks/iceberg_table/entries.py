@@ -30,9 +30,7 @@ def wrong(
 ) -> Violation:
     """A mistake in an entry."""
     said = f"{message}, in the entry of {one.data_file}"
-    return Violation(
-        said, one.field(place), expected, actual, column=column, data_file=one.entry.inside, remedy=REMEDY
-    )
+    return one.wrong(place, said, expected, actual, remedy=REMEDY, column=column)
 
 
 def wrong_bound(
@@ -59,13 +57,9 @@ def is_inside(one: IcebergEntry) -> bool:
 def live_files_exist(one: IcebergEntry) -> Iterator[Violation]:
     """Every query that reads the file fails."""
     if one.actual_size is None:
-        yield Violation(
-            f"{one.data_file} is live, and there is no such file",
-            one.field(one.entry.place(field_ids.FILE_PATH)),
-            expected="a file of that name",
-            actual="none",
-            remedy=MISSING,
-        )
+        said = f"{one.data_file} is live, and there is no such file"
+        place = one.entry.place(field_ids.FILE_PATH)
+        yield one.wrong(place, said, "a file of that name", "none", remedy=MISSING)
 
 
 @rule("ICE-014", of=ENTRY, only=is_inside)
@@ -75,13 +69,9 @@ def sizes_are_true(one: IcebergEntry) -> Iterator[Violation]:
     if actual is None:
         raise Broken("ICE-013")
     if size != actual:
-        yield Violation(
-            f"file_size_in_bytes of {one.data_file} is {size}, and the file has {actual} bytes",
-            one.field(one.entry.place(field_ids.FILE_SIZE_IN_BYTES)),
-            expected=str(actual),
-            actual=str(size),
-            remedy=RESTATED,
-        )
+        said = f"file_size_in_bytes of {one.data_file} is {size}, and the file has {actual} bytes"
+        place = one.entry.place(field_ids.FILE_SIZE_IN_BYTES)
+        yield one.wrong(place, said, str(actual), str(size), remedy=RESTATED)
 
 
 @rule("ICE-068", of=ENTRY)
@@ -106,21 +96,19 @@ def is_existing(one: IcebergEntry) -> bool:
 def existing_files_have_sequence_numbers(one: IcebergEntry) -> Iterator[Violation]:
     """Nobody knows any more which deletes are newer than the file."""
     if one.entry.own_sequence is None:
-        yield Violation(
-            f"{one.data_file} exists since before its manifest, and has no sequence number of its own",
-            one.field(Place(one.entry.manifest.name, one.entry.number, (one.entry.manifest.layout.name(3),))),
-            expected="the number of the snapshot that added it",
-            actual="null",
+        said = f"{one.data_file} exists since before its manifest, and has no sequence number of its own"
+        place = Place(one.entry.manifest.name, one.entry.number, (one.entry.manifest.layout.name(3),))
+        expected = "the number of the snapshot that added it"
+        yield one.wrong(
+            place,
+            said,
+            expected,
+            "null",
             remedy="none: the number is in the manifest that had the file before, if that is still there",
         )
 
 
-def has_splits(one: IcebergEntry) -> bool:
-    """Whether there are split offsets."""
-    return bool(one.entry.value(field_ids.SPLIT_OFFSETS))
-
-
-@rule("ICE-015", of=ENTRY, only=has_splits)
+@rule("ICE-015", of=ENTRY, only=lambda one: bool(one.entry.value(field_ids.SPLIT_OFFSETS)))
 def split_offsets_ascend(one: IcebergEntry) -> Iterator[Violation]:
     """Readers leave them all aside, and read the file as one."""
     splits: list[int] = one.entry.value(field_ids.SPLIT_OFFSETS)
@@ -220,12 +208,13 @@ def counts_fit_in_the_values(one: IcebergEntry) -> Iterator[Violation]:
             yield wrong(one, place, said, f"{most} or less", str(counted), column.name)
 
 
-def has_values(one: IcebergEntry) -> bool:
-    """Whether the values of columns of a data file are counted."""
-    return one.entry.content == DATA and one.entry.format == PARQUET and bool(one.entry.value(VALUES))
-
-
-@rule("ICE-020", of=ENTRY, only=has_values)
+@rule(
+    "ICE-020",
+    of=ENTRY,
+    only=lambda one: (
+        one.entry.content == DATA and one.entry.format == PARQUET and bool(one.entry.value(VALUES))
+    ),
+)
 def every_row_has_a_value(one: IcebergEntry) -> Iterator[Violation]:
     """Readers compare the count of nulls with it: where both are equal, they skip the file for every value."""
     rows = one.entry.value(field_ids.RECORD_COUNT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from pqassay.checks import rule
 from pqassay.tables.claims import Place
@@ -17,7 +17,7 @@ from pqassay_spec.table.iceberg import ADDED, MANIFEST_ENTRY
 from pqassay_tables.checks.iceberg_table.manifests import REMEDY, wrong
 from pqassay_tables.checks.iceberg_table.metadata import first_version, ids_of
 from pqassay_tables.checks.iceberg_table.subjects import MANIFEST, TABLE
-from pqassay_tables.metadata.delta.actions import parse
+from pqassay_tables.metadata.delta.actions import object_of, parse
 from pqassay_tables.metadata.iceberg.records import Layout
 from pqassay_tables.metadata.iceberg.schema import Columns, columns_of, objects
 from pqassay_tables.under_test.iceberg_entries import ManifestUnderTest
@@ -30,7 +30,7 @@ def _in_header(raw: bytes) -> tuple[int | None, Columns] | None:
     """The id and the columns of a schema in a header; ``None`` where it is none. Many manifests have the same one."""
     try:
         given: Any = parse(raw.decode())
-        identifier: Any = cast("dict[str, Any]", given).get("schema-id") if isinstance(given, dict) else None
+        identifier: Any = object_of(given).get("schema-id")
         return (identifier if type(identifier) is int else None), columns_of(given)
     except (ValueError, FormatError):
         return None

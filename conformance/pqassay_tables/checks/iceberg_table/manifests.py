@@ -60,7 +60,12 @@ COUNTS = {
 
 def wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
     """A mistake in a manifest, or in what is said of it."""
-    return Violation(message, one.field(place), expected, actual, remedy=REMEDY)
+    return one.table.wrong(place, message, expected, actual, remedy=REMEDY)
+
+
+def wrong_listed(one: ManifestUnderTest, field: int, message: str, expected: str, actual: str) -> Violation:
+    """A mistake in a field of what the manifest list says of a manifest."""
+    return wrong(one, one.manifest.listed.place(field), message, expected, actual)
 
 
 @rule("ICE-005", of=MANIFEST)
@@ -69,13 +74,7 @@ def lengths_are_true(one: ManifestUnderTest) -> Iterator[Violation]:
     given = one.manifest.listed.value(field_ids.MANIFEST_LENGTH)
     if given != one.manifest.size:
         said = f"manifest_length of {one.name} is {given}, and the file has {one.manifest.size} bytes"
-        yield wrong(
-            one,
-            one.manifest.listed.place(field_ids.MANIFEST_LENGTH),
-            said,
-            str(one.manifest.size),
-            str(given),
-        )
+        yield wrong_listed(one, field_ids.MANIFEST_LENGTH, said, str(one.manifest.size), str(given))
 
 
 @rule("ICE-006", of=MANIFEST)
@@ -94,12 +93,7 @@ def counts_are_those_of_the_entries(one: ManifestUnderTest) -> Iterator[Violatio
             yield wrong(one, one.manifest.listed.place(field), said, str(actual), str(given))
 
 
-def has_summaries(one: ManifestUnderTest) -> bool:
-    """Whether there are summaries of partition fields, or there should be."""
-    return bool(one.manifest.listed.summaries)
-
-
-@rule("ICE-007", of=MANIFEST, only=has_summaries)
+@rule("ICE-007", of=MANIFEST, only=lambda one: bool(one.manifest.listed.summaries))
 def summaries_cover_their_entries(one: ManifestUnderTest) -> Iterator[Violation]:
     """A manifest that can hold nothing for a query by its summaries is not read."""
     summaries = one.manifest.listed.summaries or ()
@@ -172,13 +166,7 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
         raise NotApplicable
     if len(summaries) != len(one.spec):
         said = f"{one.name} has {len(summaries)} summaries, and its spec {len(one.spec)} fields"
-        yield wrong(
-            one,
-            one.manifest.listed.place(field_ids.PARTITIONS),
-            said,
-            str(len(one.spec)),
-            str(len(summaries)),
-        )
+        yield wrong_listed(one, field_ids.PARTITIONS, said, str(len(one.spec)), str(len(summaries)))
         return
     for summary, field in zip(summaries, one.spec, strict=True):
         kind = one.result_type(field)
@@ -209,13 +197,7 @@ def the_least_sequence_number_is_no_greater(one: ManifestUnderTest) -> Iterator[
         raise NotApplicable
     if given > min(numbers):
         said = f"min_sequence_number of {one.name} is {given}, and a live entry has {min(numbers)}"
-        yield wrong(
-            one,
-            one.manifest.listed.place(field_ids.MIN_SEQUENCE_NUMBER),
-            said,
-            f"{min(numbers)} or less",
-            str(given),
-        )
+        yield wrong_listed(one, field_ids.MIN_SEQUENCE_NUMBER, said, f"{min(numbers)} or less", str(given))
 
 
 @rule("ICE-011", of=TABLE)
@@ -240,7 +222,7 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
     content = one.manifest.listed.content
     if content not in CONTENTS:
         said = f"{one.name} is listed with content {content}"
-        yield wrong(one, one.manifest.listed.place(field_ids.MANIFEST_CONTENT), said, "0 or 1", str(content))
+        yield wrong_listed(one, field_ids.MANIFEST_CONTENT, said, "0 or 1", str(content))
         return
     allowed = (DATA,) if content == DATA else (POSITION_DELETES, EQUALITY_DELETES)
     for entry in one.manifest.live:
@@ -257,12 +239,8 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
     header = one.manifest.metadata.get("content")
     if header is not None and header not in ((b"data",) if content == DATA else (b"deletes", b"delete")):
         said = f"{one.name} is listed with content {content}, and says {header.decode(errors='replace')[:20]!r} in its header"
-        yield wrong(
-            one,
-            one.manifest.listed.place(field_ids.MANIFEST_CONTENT),
-            said,
-            "0" if header == b"data" else "1",
-            str(content),
+        yield wrong_listed(
+            one, field_ids.MANIFEST_CONTENT, said, "0" if header == b"data" else "1", str(content)
         )
 
 
@@ -273,7 +251,7 @@ def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
     if spec not in known:
         said = f"the partition spec of {one.name} is {spec}, which the metadata do not have"
         expected = f"one of {', '.join(map(str, sorted(known)[:20])) or 'none'}"
-        yield wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, expected, str(spec))
+        yield wrong_listed(one, field_ids.PARTITION_SPEC_ID, said, expected, str(spec))
 
 
 @rule("ICE-064", of=MANIFEST)
@@ -285,7 +263,7 @@ def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterat
     own, spec = raw.decode(errors="replace")[:20], one.manifest.listed.spec
     if own != str(spec):
         said = f"the partition spec of {one.name} is {spec} in the manifest list, and {own} in its header"
-        yield wrong(one, one.manifest.listed.place(field_ids.PARTITION_SPEC_ID), said, own, str(spec))
+        yield wrong_listed(one, field_ids.PARTITION_SPEC_ID, said, own, str(spec))
 
 
 @rule("ICE-065", of=MANIFEST)
@@ -305,8 +283,8 @@ def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[V
         is_right, expected, of = type(its) is not int or given <= its, f"{its} or less", "the snapshot"
     if not is_right:
         said = f"sequence_number of {one.name} is {given}, and that of {of}, is {its}"
-        place = listed.place(field_ids.MANIFEST_SEQUENCE_NUMBER)
-        yield wrong(one, place, said.replace("snapshot,", "snapshot"), expected, str(given))
+        said = said.replace("snapshot,", "snapshot")
+        yield wrong_listed(one, field_ids.MANIFEST_SEQUENCE_NUMBER, said, expected, str(given))
 
 
 @rule("ICE-073", of=MANIFEST)
@@ -325,8 +303,7 @@ def entries_have_their_partition_fields(one: ManifestUnderTest) -> Iterator[Viol
         if field.id not in there:
             said = f"the entries of {one.name} have no value of partition field {field.id}, {field.name}, of spec {listed.spec}"
             actual = f"values of {', '.join(map(str, sorted(there)[:20])) or 'no field'}"
-            place = listed.place(field_ids.PARTITION_SPEC_ID)
-            yield wrong(one, place, said, f"a value of field {field.id}", actual)
+            yield wrong_listed(one, field_ids.PARTITION_SPEC_ID, said, f"a value of field {field.id}", actual)
 
 
 def _unknown(field: PartitionField) -> bool:
@@ -335,19 +312,15 @@ def _unknown(field: PartitionField) -> bool:
     return named not in TRANSFORMS or (named in PARAMETERS and not field.parameter)
 
 
-def is_live(one: ManifestUnderTest) -> bool:
-    """Whether it has live files, and partition fields."""
-    return bool(one.spec) and any(True for _ in one.manifest.live)
-
-
-@rule("ICE-076", of=MANIFEST, only=is_live)
+@rule("ICE-076", of=MANIFEST, only=lambda one: bool(one.spec) and any(True for _ in one.manifest.live))
 def transforms_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
     """Nobody knows which files can have rows for a query."""
     for field in one.spec:
         if _unknown(field):
             said = f"partition field {field.name} of {one.name} has the transform {field.transform[:40]!r}"
-            place = one.manifest.listed.place(field_ids.PARTITION_SPEC_ID)
-            yield wrong(one, place, said, ", ".join(TRANSFORMS), field.transform[:40])
+            yield wrong_listed(
+                one, field_ids.PARTITION_SPEC_ID, said, ", ".join(TRANSFORMS), field.transform[:40]
+            )
 
 
 @rule("ICE-079", of=MANIFEST)
@@ -360,7 +333,7 @@ def headers_have_their_keys(one: ManifestUnderTest) -> Iterator[Violation]:
     for key, first in HEADER_KEYS.items():
         if key not in header and first <= since:
             said = f"the header of {one.name} has no {key}"
-            yield wrong(one, listed.place(field_ids.MANIFEST_PATH), said, f"a key {key}", "none")
+            yield wrong_listed(one, field_ids.MANIFEST_PATH, said, f"a key {key}", "none")
 
 
 @rule("ICE-082", of=MANIFEST)
@@ -389,7 +362,7 @@ def headers_have_the_spec_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
         expected = (
             ", ".join(f"{number}: {name} of column {source}" for number, source, name in known) or "no fields"
         )
-        yield wrong(one, listed.place(field_ids.PARTITION_SPEC_ID), said, expected[:200], actual)
+        yield wrong_listed(one, field_ids.PARTITION_SPEC_ID, said, expected[:200], actual)
 
 
 def _transform(field: PartitionField) -> str:

@@ -26,6 +26,7 @@ from pqassay_spec.table.iceberg import (
 )
 from pqassay_tables.checks.iceberg_table.subjects import TABLE, broken_by_reading
 from pqassay_tables.metadata import repairs
+from pqassay_tables.metadata.delta.actions import object_of
 from pqassay_tables.metadata.iceberg.metadata import EMPTY
 from pqassay_tables.metadata.iceberg.schema import (
     DECIMAL,
@@ -82,7 +83,7 @@ def the_main_branch_is_the_current_snapshot(table: IcebergTable) -> Iterator[Vio
     """Some readers take the one, and others the other."""
     metadata = table.state.metadata
     refs: Any = metadata.get("refs")
-    main: Any = cast("dict[str, Any]", refs).get(MAIN) if isinstance(refs, dict) else None
+    main: Any = object_of(refs).get(MAIN)
     if not isinstance(main, dict):
         raise NotApplicable
     current, named = metadata.get("current-snapshot-id"), cast("dict[str, Any]", main).get("snapshot-id")
@@ -188,7 +189,7 @@ def references_are_of_snapshots(table: IcebergTable) -> Iterator[Violation]:
         raise NotApplicable
     ids = {one.get("snapshot-id") for one in objects(metadata, "snapshots")}
     for name, given in cast("dict[str, Any]", refs).items():
-        ref: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        ref: dict[str, Any] = object_of(given)
         kind, snapshot = ref.get("type"), ref.get("snapshot-id")
         if kind not in (BRANCH, TAG):
             said = f"the reference {name[:40]} is a {str(kind)[:40]}"

@@ -76,12 +76,7 @@ def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violati
             yield wrong(one, one.entry.place(field, key), said, "no bounds", actual, column.name)
 
 
-def is_data(one: IcebergEntry) -> bool:
-    """Whether it is a data file with partition values and bounds."""
-    return one.entry.content == DATA and has_bounds(one) and bool(one.spec)
-
-
-@rule("ICE-057", of=ENTRY, only=is_data)
+@rule("ICE-057", of=ENTRY, only=lambda one: one.entry.content == DATA and has_bounds(one) and bool(one.spec))
 def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Violation]:
     """A query for a value between the bounds does not look into the partition."""
     for found in outside(one.entry, one.table.state.schema):
@@ -96,12 +91,7 @@ def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Viola
         )
 
 
-def is_truncated(one: IcebergEntry) -> bool:
-    """Whether the file has partition values that were truncated."""
-    return any(field.transform == "truncate" for field in one.spec)
-
-
-@rule("ICE-103", of=ENTRY, only=is_truncated)
+@rule("ICE-103", of=ENTRY, only=lambda one: any(field.transform == "truncate" for field in one.spec))
 def truncated_numbers_do_not_wrap(one: IcebergEntry) -> Iterator[Violation]:
     """A query for numbers below another one does not look into the partition, which is among those of the greatest numbers."""
     for field in one.spec:

@@ -18,7 +18,7 @@ from pqassay_tables.metadata.iceberg.row_ids import RowIds, ids_of_manifest
 from pqassay_tables.metadata.iceberg.schema import objects
 from pqassay_tables.metadata.iceberg.state import IcebergState
 from pqassay_tables.under_test.iceberg_table import IcebergTable
-from pqassay_tables.under_test.table import claim_field, metadata_field
+from pqassay_tables.under_test.table import metadata_field
 
 REMEDY = repairs.ICEBERG_ROW_IDS.text
 
@@ -43,13 +43,8 @@ def ids_are_given_once(table: IcebergTable) -> Iterator[Violation]:
     widest: RowIds | None = None
     for ids in _ids(table.state):
         if widest is not None and ids.first < widest.end:
-            yield Violation(
-                f"rows of {ids.name} have the ids from {ids.first} on, and those of {widest.name} have {widest.first} to {widest.end - 1}",
-                claim_field(table.file, ids.place),
-                expected=f"{widest.end} or more",
-                actual=str(ids.first),
-                remedy=REMEDY,
-            )
+            said = f"rows of {ids.name} have the ids from {ids.first} on, and those of {widest.name} have {widest.first} to {widest.end - 1}"
+            yield table.wrong(ids.place, said, f"{widest.end} or more", str(ids.first), remedy=REMEDY)
         if widest is None or ids.end > widest.end:
             widest = ids
 
@@ -120,13 +115,9 @@ def rows_of_snapshots_have_ids(table: IcebergTable) -> Iterator[Violation]:
         return
     for manifest in manifests:
         if manifest.listed.value(field_ids.MANIFEST_FIRST_ROW_ID) is None:
-            yield Violation(
-                f"the manifest list gives no first row id to {manifest.name}, which has data files",
-                claim_field(table.file, manifest.listed.place(field_ids.MANIFEST_FIRST_ROW_ID)),
-                expected="a row id",
-                actual="null",
-                remedy=REMEDY,
-            )
+            said = f"the manifest list gives no first row id to {manifest.name}, which has data files"
+            place = manifest.listed.place(field_ids.MANIFEST_FIRST_ROW_ID)
+            yield table.wrong(place, said, "a row id", "null", remedy=REMEDY)
 
 
 def _is_added_since_3(manifest: Manifest, snapshot: Json) -> bool:
@@ -164,9 +155,5 @@ def deletes_have_no_row_ids(table: IcebergTable) -> Iterator[Violation]:
         ]
         for value, name, place in places:
             if value is not None:
-                yield Violation(
-                    f"{name} holds deletes, and its first row id is {value}",
-                    claim_field(table.file, place),
-                    expected="null",
-                    actual=str(value),
-                )
+                said = f"{name} holds deletes, and its first row id is {value}"
+                yield table.wrong(place, said, "null", str(value))

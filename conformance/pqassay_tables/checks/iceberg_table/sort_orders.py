@@ -15,7 +15,7 @@ from pqassay.values.claims.wording import others
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import POSITION_DELETES, UNSORTED
 from pqassay_tables.checks.iceberg_table.subjects import TABLE
-from pqassay_tables.checks.table_values import ICEBERG_VALUES, ClaimedValues
+from pqassay_tables.checks.table_values import ICEBERG_VALUES
 from pqassay_tables.metadata import repairs
 from pqassay_tables.under_test.claimed_columns import ClaimedFile
 from pqassay_tables.under_test.iceberg_table import IcebergTable
@@ -43,19 +43,15 @@ def sort_orders_are_known(table: IcebergTable) -> Iterator[Violation]:
             expected, why = "the id of a sort order", "which the table does not have"
         else:
             continue
-        yield Violation(
-            f"the sort_order_id of {entry.inside or entry.path} is {number}, {why}",
-            claim_field(table.file, entry.place(field_ids.SORT_ORDER_ID)),
-            expected=expected,
-            actual=str(number),
-        )
+        said = f"the sort_order_id of {entry.inside or entry.path} is {number}, {why}"
+        yield table.wrong(entry.place(field_ids.SORT_ORDER_ID), said, expected, str(number))
 
 
-def _is_sorted(values: ClaimedValues) -> bool:
-    return values.file.claims is not None and values.file.claims.order is not None
-
-
-@value_rule("ICE-049", audited=ICEBERG_VALUES, only=_is_sorted)
+@value_rule(
+    "ICE-049",
+    audited=ICEBERG_VALUES,
+    only=lambda values: values.file.claims is not None and values.file.claims.order is not None,
+)
 class RowsAreInTheirOrder(JoinedRows):
     """Readers that merge sorted files, or look for a value by halving, miss rows or return them out of order."""
 

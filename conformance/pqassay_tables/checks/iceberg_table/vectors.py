@@ -25,7 +25,6 @@ from pqassay_tables.metadata.iceberg.manifests import Entry
 from pqassay_tables.metadata.iceberg.state import PUFFIN
 from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 from pqassay_tables.under_test.iceberg_table import IcebergTable
-from pqassay_tables.under_test.table import claim_field
 
 if TYPE_CHECKING:
     from pqassay_tables.values.deletion_vector import DeletionVector
@@ -45,13 +44,10 @@ def vectors_can_be_found(one: IcebergEntry) -> Iterator[Violation]:
     for number in (field_ids.REFERENCED_DATA_FILE, offset, size):
         value = one.entry.value(number)
         if value is None or (number == offset and value < 0) or (number == size and value < AROUND):
-            yield Violation(
-                f"{DATA_FILE.called(number)} of a deletion vector in {one.data_file} is {value}",
-                one.field(one.entry.place(number)),
-                expected="a place in the file" if number in (offset, size) else "the data file",
-                actual=str(value),
-                remedy=REMEDY,
-            )
+            said = f"{DATA_FILE.called(number)} of a deletion vector in {one.data_file} is {value}"
+            place = one.entry.place(number)
+            expected = "a place in the file" if number in (offset, size) else "the data file"
+            yield one.wrong(place, said, expected, str(value), remedy=REMEDY)
 
 
 @rule("ICE-024", of=TABLE)
@@ -67,13 +63,9 @@ def a_file_has_one_vector(table: IcebergTable) -> Iterator[Violation]:
             raise Broken("ICE-023")
         before = seen.setdefault(named, entry)
         if before is not entry:
-            yield Violation(
-                f"{named} has a second deletion vector; the first is entry {before.number} of {before.manifest.name}",
-                claim_field(table.file, entry.place(field_ids.REFERENCED_DATA_FILE)),
-                expected="one deletion vector",
-                actual="two",
-                remedy=REMEDY,
-            )
+            said = f"{named} has a second deletion vector; the first is entry {before.number} of {before.manifest.name}"
+            place = entry.place(field_ids.REFERENCED_DATA_FILE)
+            yield table.wrong(place, said, "one deletion vector", "two", remedy=REMEDY)
 
 
 @rule("ICE-025", of=ENTRY, only=is_vector)
@@ -91,13 +83,9 @@ def vectors_lie_in_their_files(one: IcebergEntry) -> Iterator[Violation]:
     if offset is None or size is None:
         raise Broken("ICE-023")
     if offset + size > actual:
-        yield Violation(
-            f"a deletion vector ends at byte {offset + size} of {one.data_file}, which has {actual} bytes",
-            one.field(one.entry.place(field_ids.CONTENT_OFFSET)),
-            expected=f"{actual - size} or less",
-            actual=str(offset),
-            remedy=REMEDY,
-        )
+        said = f"a deletion vector ends at byte {offset + size} of {one.data_file}, which has {actual} bytes"
+        place = one.entry.place(field_ids.CONTENT_OFFSET)
+        yield one.wrong(place, said, f"{actual - size} or less", str(offset), remedy=REMEDY)
 
 
 # --------------------------------------------------------------------------------------------------- their bytes

@@ -32,6 +32,11 @@ def parse(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def object_of(given: Any) -> Json:
+    """A value that is a JSON object; an empty one in place of any other."""
+    return cast("Json", given) if isinstance(given, dict) else {}
+
+
 def actions(file: str, data: bytes) -> Iterator[tuple[int, Json]]:
     """Yield the actions of a commit, each with its line from 0 on.
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from pqassay.tables.files import TableFiles
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_commit
-from pqassay_tables.metadata.delta.actions import Json, actions
+from pqassay_tables.metadata.delta.actions import Json, actions, object_of
 from pqassay_tables.metadata.owner import Owner, owner_of_commit
 
 GONE = "the log does not reach back to the commit that added it"
@@ -104,5 +104,5 @@ def _added(files: TableFiles, number: int, wanted: Collection[str]) -> Iterator[
 
 
 def _path(files: TableFiles, action: Any) -> str | None:
-    path = cast("Json", action).get("path") if isinstance(action, dict) else None
+    path = object_of(action).get("path")
     return files.inside(unquote(path)) if isinstance(path, str) and path else None

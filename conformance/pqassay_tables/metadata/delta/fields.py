@@ -8,7 +8,7 @@ from typing import Any, cast
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table.delta import COLUMN_ID, INTEGER_BITS, MAX_COLUMN_ID, PHYSICAL_NAME
 from pqassay_tables.metadata.column_types import MICROS, Held, TableField, TableSchema
-from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.actions import Json, object_of, parse
 from pqassay_tables.metadata.delta.schema import DEEPEST, DeltaSchema, decimal_of
 from pqassay_tables.metadata.delta.widening import is_widened
 
@@ -48,8 +48,7 @@ def table_schema(metadata: Json, schema: DeltaSchema, *, may_be_wider: bool) -> 
 
 def _last_id(metadata: Json) -> int:
     """The greatest id that a column has had, as properties of the table tell; 0 where they do not."""
-    configuration: Any = metadata.get("configuration")
-    given = str(configuration.get(MAX_COLUMN_ID, "")) if isinstance(configuration, dict) else ""
+    given = str(object_of(metadata.get("configuration")).get(MAX_COLUMN_ID, ""))
     return int(given[:10]) if given.isdecimal() else 0
 
 
@@ -67,7 +66,7 @@ def _members(struct: Any, within: str, mode: str, depth: int, *, is_required: bo
     """The members of a struct; of one that is in a list or a map those alone that are declared as they have to be."""
     fields = struct.get("fields")
     for given in fields if isinstance(fields, list) else ():
-        declared: Json = cast("Json", given) if isinstance(given, dict) else {}
+        declared: Json = object_of(given)
         name, metadata = declared.get("name"), declared.get("metadata")
         if not isinstance(name, str):
             continue

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table.delta import COLUMN_ID, GREATEST_PRECISION, MAPPING_MODE, PHYSICAL_NAME, TYPE_CHANGES
-from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.actions import Json, object_of, parse
 
 SCHEMA = "DLT-005"
 
@@ -103,10 +103,8 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
         root = parse(text)
     except ValueError as error:
         raise _wrong(f"schemaString is not JSON: {error}", "a JSON object", text[:80]) from None
-    configuration = metadata.get("configuration")
-    mode = "none"
-    if is_mapped and isinstance(configuration, dict):
-        mode = str(cast("Json", configuration).get(MAPPING_MODE, "none"))
+    configuration = object_of(metadata.get("configuration")) if is_mapped else {}
+    mode = str(configuration.get(MAPPING_MODE, "none"))
     if mode not in ("none", "name", "id"):
         raise _wrong(f"{MAPPING_MODE} is {mode!r}", "none, name or id", mode)
     structs: set[tuple[str, ...]] = set()
@@ -146,21 +144,19 @@ def _columns(
 ) -> Iterator[DeltaColumn]:
     if depth > DEEPEST:
         raise _wrong(f"schemaString nests structs more than {DEEPEST} levels deep", "fewer levels", "more")
-    fields: Any = cast("Json", node).get("fields") if isinstance(node, dict) else None
+    fields: Any = object_of(node).get("fields")
     if not isinstance(fields, list) or cast("Json", node).get("type") != "struct":
         raise _wrong(f"{'.'.join(names) or 'schemaString'} is no struct", "a struct with fields", node)
     seen: set[str] = set()
     for given in fields:
-        declared: Json = cast("Json", given) if isinstance(given, dict) else {}
+        declared: Json = object_of(given)
         name, kind = declared.get("name"), declared.get("type")
         if not isinstance(name, str):
             raise _wrong("a field of schemaString has no name", "a name", given)
         if name.lower() in seen:
             raise _wrong(f"schemaString has two columns called {name!r}, upper and lower case aside", "names of which each occurs once", name)  # fmt: skip
         seen.add(name.lower())
-        metadata: Json = (
-            cast("Json", declared.get("metadata")) if isinstance(declared.get("metadata"), dict) else {}
-        )
+        metadata: Json = object_of(declared.get("metadata"))
         physical = name if mode == "none" else metadata.get(PHYSICAL_NAME)
         field_id = None if mode == "none" else metadata.get(COLUMN_ID)
         own = ".".join((*names, name))

@@ -20,7 +20,7 @@ from pqassay_spec.table.delta import (
 )
 from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint
 from pqassay_tables.metadata.column_types import TableSchema
-from pqassay_tables.metadata.delta.actions import Json, actions, parse
+from pqassay_tables.metadata.delta.actions import Json, actions, object_of, parse
 from pqassay_tables.metadata.delta.fields import table_schema
 from pqassay_tables.metadata.delta.schema import DeltaSchema, schema_of
 from pqassay_tables.metadata.delta.segment import Segment, segment_of
@@ -146,7 +146,7 @@ class DeltaState:
             given: Any = parse(self.domains.get(ROW_TRACKING_DOMAIN, ""))
         except ValueError:
             return None
-        mark: Any = cast("Json", given).get(HIGH_WATER_MARK) if isinstance(given, dict) else None
+        mark: Any = object_of(given).get(HIGH_WATER_MARK)
         return mark if type(mark) is int else None
 
     @property
@@ -202,8 +202,7 @@ class _Replay:
     def __init__(self, files: TableFiles) -> None:
         self._files = files
         self._live: dict[tuple[str, str], AddEntry] = {}
-        self._protocol: Json | None = None
-        self._metadata: Json | None = None
+        self._described: dict[str, Json] = {}
         self._domains: dict[str, str] = {}
         self._repetitions: list[Repetition] = []
         self._doubles: list[Repetition] = []
@@ -231,44 +230,25 @@ class _Replay:
             raise Malformed("the log lists a commit that is not there", rule="DLT-002", field=file) from None
         self._sizes[file] = len(data)
         seen: dict[tuple[str, str], Place] = {}
-        removed: list[tuple[str, int, Json]] = []
-        added: list[tuple[str, int, Json]] = []
+        later: dict[str, list[tuple[int, Json]]] = {"remove": [], "add": []}
         self._engine = ""
         for number, action in actions(file, data):
-            if "add" in action:
-                added.append((file, number, action))
-            elif "remove" in action:
-                removed.append((file, number, action))
-            else:
-                self._note_double(file, number, action, seen)
-                self._take(file, number, action)
-        # Actions of one commit have no order: what is removed is what was there before.
-        for kind, taken in (("remove", removed), ("add", added)):
-            for _, number, action in taken:
-                self._note(kind, Place(file, number, (kind,)), action, seen)
-                self._take(file, number, action)
-
-    def _note_double(self, file: str, number: int, action: Json, seen: dict[tuple[str, str], Place]) -> None:
-        """Note an action of a kind of which a commit has one; of `txn`, one for each application."""
-        for kind in ("protocol", "metaData", "txn"):
-            given: Any = action.get(kind)
-            if not isinstance(given, dict):
+            if "add" in action or "remove" in action:
+                later["add" if "add" in action else "remove"].append((number, action))
                 continue
-            name = str(cast("Json", given).get("appId")) if kind == "txn" else ""
-            place = Place(file, number, (kind,))
-            before = seen.setdefault((kind, name), place)
-            if before is not place:
-                self._doubles.append(Repetition(kind, name, place, before))
-
-    def _note(self, kind: str, place: Place, action: Json, seen: dict[tuple[str, str], Place]) -> None:
-        """Note an action whose path another one of the same kind has."""
-        members = action[kind]
-        path = cast("Json", members).get("path") if isinstance(members, dict) else None
-        if not isinstance(path, str):
-            return
-        before = seen.setdefault((kind, path), place)
-        if before is not place:
-            self._repetitions.append(Repetition(kind, path, place, before))
+            for kind in ("protocol", "metaData", "txn"):
+                if isinstance(given := action.get(kind), dict):
+                    name = (
+                        str(given.get("appId")) if kind == "txn" else ""
+                    )  # of `txn`, one for each application
+                    self._doubles += _repeated(kind, name, Place(file, number, (kind,)), seen)
+            self._take(file, number, action)
+        # Actions of one commit have no order: what is removed is what was there before.
+        for kind, taken in later.items():
+            for number, action in taken:
+                if isinstance(path := object_of(action[kind]).get("path"), str):
+                    self._repetitions += _repeated(kind, path, Place(file, number, (kind,)), seen)
+                self._take(file, number, action)
 
     def _take(self, file: str, number: int, action: Json) -> None:
         for kind, take in self._TAKING.items():
@@ -284,27 +264,23 @@ class _Replay:
                     actual=repr(given)[:80],
                     file=file,
                 )
-            take(self, file, number, cast("Json", given))
+            take(self, Place(file, number, (kind,)), cast("Json", given))
 
-    def _add(self, file: str, number: int, add: Json) -> None:
-        entry = added(file, number, add)
+    def _add(self, place: Place, add: Json) -> None:
+        entry = added(place.file, place.entry, add)
         entry.inside = self._files.inside(entry.path) if entry.path else None
         self._live[_key(add, entry.path)] = entry
 
-    def _remove(self, _file: str, _number: int, remove: Json) -> None:
+    def _remove(self, _: Place, remove: Json) -> None:
         raw = remove.get("path")
         if isinstance(raw, str):
             self._live.pop(_key(remove, unquote(raw)), None)
 
-    def _set_protocol(self, file: str, number: int, given: Json) -> None:
-        self._protocol = given
-        self._places["protocol"] = Place(file, number, ("protocol",))
+    def _describe(self, place: Place, given: Json) -> None:
+        (kind,) = place.path
+        self._described[kind], self._places[kind] = given, place
 
-    def _set_metadata(self, file: str, number: int, given: Json) -> None:
-        self._metadata = given
-        self._places["metaData"] = Place(file, number, ("metaData",))
-
-    def _set_domain(self, _file: str, _number: int, given: Json) -> None:
+    def _set_domain(self, _: Place, given: Json) -> None:
         name = given.get("domain")
         if isinstance(name, str):
             configuration = given.get("configuration")
@@ -312,23 +288,23 @@ class _Replay:
             if given.get("removed") is True:
                 del self._domains[name]
 
-    def _note_engine(self, _file: str, _number: int, given: Json) -> None:
+    def _note_engine(self, _: Place, given: Json) -> None:
         engine = given.get("engineInfo") or given.get("clientVersion")
         self._engine = engine if isinstance(engine, str) else ""
 
     _TAKING = {  # noqa: RUF012 - what each kind of action does
         "add": _add,
         "remove": _remove,
-        "protocol": _set_protocol,
-        "metaData": _set_metadata,
+        "protocol": _describe,
+        "metaData": _describe,
         "domainMetadata": _set_domain,
         "commitInfo": _note_engine,
     }
 
     def state(self, segment: Segment) -> DeltaState:
         """What came of it."""
-        for kind, given in (("protocol", self._protocol), ("metaData", self._metadata)):
-            if given is None:
+        for kind in ("protocol", "metaData"):
+            if kind not in self._described:
                 raise Malformed(
                     f"no {kind} action in the log up to version {segment.version}",
                     rule=DESCRIBED,
@@ -336,7 +312,7 @@ class _Replay:
                     expected=f"a {kind} action",
                     actual="none",
                 )
-        protocol, metadata = cast("Json", self._protocol), cast("Json", self._metadata)
+        protocol, metadata = self._described["protocol"], self._described["metaData"]
         reader = protocol.get("minReaderVersion", protocol.get("readerVersion", 1))
         features = _texts(protocol.get("readerFeatures"))
         is_mapped = reader == COLUMN_MAPPING_READER or (
@@ -367,6 +343,13 @@ class _Replay:
             self._places,
             self._checkpoint,
         )
+
+
+def _repeated(kind: str, name: str, place: Place, seen: dict[tuple[str, str], Place]) -> Iterator[Repetition]:
+    """That a commit has had an action of a kind, and with a path or for an application, before, if so."""
+    before = seen.setdefault((kind, name), place)
+    if before is not place:
+        yield Repetition(kind, name, place, before)
 
 
 def _texts(given: Any) -> set[str]:

@@ -24,7 +24,7 @@ from pqassay.tables.claims import (
 )
 from pqassay_spec.table.delta import MATERIALIZED_ROW_ID, ROW_TRACKING
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.delta.actions import Json, object_of
 from pqassay_tables.metadata.delta.schema import NESTED, DeltaColumn, DeltaSchema
 from pqassay_tables.metadata.delta.state import AddEntry, DeltaState
 from pqassay_tables.metadata.delta.values import partition_value, reading_of
@@ -124,8 +124,7 @@ def given_by_key(schema: DeltaSchema, held: Any) -> Mapping[Any, Any]:
 
 def _row_ids(state: DeltaState, entry: AddEntry) -> RowIdClaims | None:
     """The ids of the rows of a file; ``None`` where files store none, or nobody knows which are given away."""
-    configuration: Any = state.metadata.get("configuration")
-    name = cast("Json", configuration).get(MATERIALIZED_ROW_ID) if isinstance(configuration, dict) else None
+    name = object_of(state.metadata.get("configuration")).get(MATERIALIZED_ROW_ID)
     mark = state.greatest_row_id
     if not isinstance(name, str) or mark is None or ROW_TRACKING not in state.writer_features:
         return None

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
@@ -113,22 +114,10 @@ def _boolean(raw: Any) -> bool:
     return raw
 
 
-def _date(raw: Any) -> int:
+def _moment(read: Callable[[str], int], what: str, raw: Any) -> int:
     if not isinstance(raw, str):
-        raise ValueError("it is no date")
-    return moments.days(raw)
-
-
-def _timestamp(raw: Any) -> int:
-    if not isinstance(raw, str):
-        raise ValueError("it is no timestamp")
-    return moments.nanoseconds(raw, zone=True)
-
-
-def _local_timestamp(raw: Any) -> int:
-    if not isinstance(raw, str):
-        raise ValueError("it is no timestamp")
-    return moments.nanoseconds(raw, zone=None)
+        raise ValueError(f"it is no {what}")
+    return read(raw)
 
 
 def _zoned_partition(text: str) -> int:
@@ -138,12 +127,13 @@ def _zoned_partition(text: str) -> int:
     return value
 
 
+_NANOSECONDS = {zone: partial(moments.nanoseconds, zone=zone) for zone in (True, None)}
 _BOUNDS = {
     "string": Reading(ValueKind.TEXT, _text),
     "boolean": Reading(ValueKind.BOOLEAN, _boolean),
-    "date": Reading(ValueKind.DATE, _date),
-    "timestamp": Reading(ValueKind.TIMESTAMP, _timestamp),
-    "timestamp_ntz": Reading(ValueKind.TIMESTAMP, _local_timestamp),
+    "date": Reading(ValueKind.DATE, partial(_moment, moments.days, "date")),
+    "timestamp": Reading(ValueKind.TIMESTAMP, partial(_moment, _NANOSECONDS[True], "timestamp")),
+    "timestamp_ntz": Reading(ValueKind.TIMESTAMP, partial(_moment, _NANOSECONDS[None], "timestamp")),
 }
 _PARTITIONS = {
     "timestamp": Reading(ValueKind.TIMESTAMP, _zoned_partition),

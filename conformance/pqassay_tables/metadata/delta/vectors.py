@@ -30,15 +30,9 @@ def deleted_rows(entry: AddEntry) -> DeletedRows | str | None:
     if not isinstance(given, dict):
         return "it is not an object"
     descriptor = cast("Json", given)
-    kind: Any
-    where: Any
-    offset: Any
-    length: Any
-    cardinality: Any
-    kind, where, offset, length, cardinality = (
-        descriptor.get(name)
-        for name in ("storageType", "pathOrInlineDv", "offset", "sizeInBytes", "cardinality")
-    )
+    names = ("storageType", "pathOrInlineDv", "offset", "sizeInBytes", "cardinality")
+    members: list[Any] = [descriptor.get(name) for name in names]
+    kind, where, offset, length, cardinality = members
     wrong = {
         f"storageType is {kind!r}": kind not in ("u", "i", "p"),
         "it has no pathOrInlineDv": not isinstance(where, str),

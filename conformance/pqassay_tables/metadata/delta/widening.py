@@ -11,9 +11,9 @@ Source: the Delta protocol, "Type Widening" and "Type Change Metadata".
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any
 
-from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.delta.actions import object_of
 from pqassay_tables.metadata.delta.schema import DeltaColumn
 
 INTEGERS = ("byte", "short", "integer", "long")
@@ -48,7 +48,7 @@ def wrong_change(column: DeltaColumn) -> str | None:
         return "is no list"
     last: dict[str, str] = {}
     for given in changes:
-        change = cast("Json", given) if isinstance(given, dict) else {}
+        change = object_of(given)
         old, new, path = change.get("fromType"), change.get("toType"), change.get("fieldPath", "")
         if not isinstance(old, str) or not isinstance(new, str) or not isinstance(path, str):
             return "has a change without two types"

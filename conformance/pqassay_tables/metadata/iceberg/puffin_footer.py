@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.table.puffin import BLOB, COMPRESSED, MAGIC, TAIL
-from pqassay_tables.metadata.delta.actions import parse
+from pqassay_tables.metadata.delta.actions import object_of, parse
 
 RULE = "ICE-070"
 
@@ -98,7 +98,7 @@ def _blobs(name: str, text: bytes, start: int) -> dict[int, Blob]:
         found: Any = parse(text.decode())
     except ValueError as error:
         raise wrong(f"its footer is not JSON: {error}", "a JSON object", str(error)) from None
-    given: Any = cast("dict[str, Any]", found).get("blobs") if isinstance(found, dict) else None
+    given: Any = object_of(found).get("blobs")
     if not isinstance(given, list):
         raise wrong("its footer has no list of blobs", "a list of blobs", repr(given)[:80])
     blobs: dict[int, Blob] = {}
@@ -112,7 +112,7 @@ def _blobs(name: str, text: bytes, start: int) -> dict[int, Blob]:
             one["type"],
             one["length"],
             one.get("compression-codec"),
-            cast("dict[str, Any]", properties) if isinstance(properties, dict) else {},
+            object_of(properties),
         )
         blobs.setdefault(one["offset"], blob)
     return blobs

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table.iceberg import DELETE_COLUMNS, FIRST_PARTITION_FIELD, FIRST_RESERVED_ID, NAME_MAPPING
-from pqassay_tables.metadata.delta.actions import Json, parse
+from pqassay_tables.metadata.delta.actions import Json, object_of, parse
 
 METADATA = "ICE-001"
 
@@ -343,8 +343,7 @@ def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
 
 def _names(metadata: Json) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
     """The paths of columns by ids, of those alone that have one name, and all names of each."""
-    properties: Any = metadata.get("properties")
-    given: Any = cast("Json", properties).get(NAME_MAPPING) if isinstance(properties, dict) else None
+    given: Any = object_of(metadata.get("properties")).get(NAME_MAPPING)
     paths: dict[int, tuple[str, ...]] = {}
     aliases: dict[int, tuple[str, ...]] = {}
     if isinstance(given, str):

@@ -13,6 +13,7 @@ from pqassay_spec.base.errors import Malformed
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA, DELETED
 from pqassay_tables.metadata.column_types import TableSchema
+from pqassay_tables.metadata.delta.actions import object_of
 from pqassay_tables.metadata.iceberg.fields import table_schema
 from pqassay_tables.metadata.iceberg.manifests import Entry, ListedManifest, Manifest, read_list
 from pqassay_tables.metadata.iceberg.metadata import Json, metadata_file, read_metadata, snapshot_of
@@ -229,7 +230,7 @@ class Inside:
 
 def total(summary: Any, name: str) -> int | None:
     """A total in the summary of a snapshot, which is a text; ``None`` where there is none."""
-    given = cast("Json", summary).get(name) if isinstance(summary, dict) else None
+    given = object_of(summary).get(name)
     if not isinstance(given, str) or len(given) > 19 or not given.removeprefix("-").isdecimal():
         return None
     return int(given)

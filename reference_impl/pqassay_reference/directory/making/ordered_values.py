@@ -8,7 +8,7 @@ Source: chapter ``directory.md``, section "Values in blobs".
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,8 +31,14 @@ _FLOATING: dict[int, tuple[Any, Any]] = {
 }
 """Floating point numbers by their bytes, and the integers of the same size."""
 
+_NUMBERS_IN_BYTES: dict[Order | None, Literal["big", "little"]] = {
+    Order.DECIMAL: "big",
+    Order.SIGNED_12: "little",
+}
+"""Orders of whole numbers that are stored as bytes, and which end of them comes first."""
+
 _PREFIX = 4
-"""Bytes before a decimal that give its sign and its length."""
+"""Bytes before such a number that give its sign and its length."""
 _ZERO_PREFIX = 1 << 8 * _PREFIX - 1
 
 
@@ -75,8 +81,8 @@ def ordered_values(column: DescribedColumn, stored: Any) -> OrderedValues:
     _require_entries(column, stored)
     array: Any = stored.unify_dictionaries().combine_chunks()
     if is_bytes(column):
-        if column.order is Order.DECIMAL:
-            array = _ordered_decimals(array)
+        if column.order in _NUMBERS_IN_BYTES:
+            array = _ordered_numbers(array, _NUMBERS_IN_BYTES[column.order])
         elif not pa.types.is_dictionary(array.type):
             array = array.cast(pa.binary())
         return OrderedValues(array, pa.repeat(False, len(array)))
@@ -156,24 +162,24 @@ def doubles(column: DescribedColumn, values: Any) -> NDArray[np.float64]:
     return whole.astype(np.float64, copy=False)
 
 
-# ----------------------------------------------------------------------------------------------------- decimals
+# ------------------------------------------------------------------------------------- numbers in bytes
 
 
-def _ordered_decimals(array: Any) -> Any:
-    """Decimals in bytes by a dictionary whose bytes compare like them, and like their own bytes where they are equal."""
+def _ordered_numbers(array: Any, end: Literal["big", "little"]) -> Any:
+    """Numbers in bytes by a dictionary whose bytes compare like them, and like their own bytes where they are equal."""
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    ordered = [_ordered_decimal(raw) for raw in array.dictionary.to_pylist()]
+    ordered = [_ordered_number(raw, end) for raw in array.dictionary.to_pylist()]
     return pa.DictionaryArray.from_arrays(array.indices, pa.array(ordered, pa.binary()))
 
 
-def _ordered_decimal(raw: bytes) -> bytes:
+def _ordered_number(raw: bytes, end: Literal["big", "little"]) -> bytes:
     r"""Sign and length, then the number in as few bytes as it takes, then the bytes as they are stored.
 
-    >>> _ordered_decimal(b"\xff") < _ordered_decimal(b"\xff\xff") < _ordered_decimal(b"\x01")
+    >>> _ordered_number(b"\xff", "big") < _ordered_number(b"\xff\xff", "big") < _ordered_number(b"\x01", "big")
     True
     """
-    number = int.from_bytes(raw, "big", signed=True)
+    number = int.from_bytes(raw, end, signed=True)
     size = number.bit_length() // 8 + 1
     prefix = _ZERO_PREFIX + size if number >= 0 else _ZERO_PREFIX - size
     return prefix.to_bytes(_PREFIX, "big") + number.to_bytes(size, "big", signed=True) + raw
@@ -213,7 +219,7 @@ def each_plain(column: DescribedColumn, values: Any) -> list[bytes]:
     """The PLAIN bytes of each value without null; a boolean takes one byte, and byte arrays come without their length."""
     if is_bytes(column):
         raws: list[bytes] = values.to_pylist()
-        if column.order is Order.DECIMAL:
+        if column.order in _NUMBERS_IN_BYTES:
             return [raw[_number_end(raw) :] for raw in raws]
         return raws
     numbers = np.asarray(values)

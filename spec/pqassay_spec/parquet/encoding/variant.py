@@ -147,7 +147,7 @@ def _value(
                 f"it has a value of type {header}, which this version of the format does not have"
             )
         fixed, text = SIZES[header], start + 1 + LENGTH_WIDTH
-        size = LENGTH_WIDTH + _number(raw[:limit], start + 1, LENGTH_WIDTH) if fixed is None else fixed
+        size = LENGTH_WIDTH + _number(raw, start + 1, LENGTH_WIDTH, limit) if fixed is None else fixed
     end = start + 1 + size
     if end > limit:
         raise Malformed(f"a value of {size + 1} bytes is cut off after {limit - start}", offset=start)
@@ -166,8 +166,7 @@ def _container(
     count_width = COUNT_WIDTHS[bool(header & (OBJECT_LARGE if is_object else ARRAY_LARGE))]
     id_width = ((header >> ID_SHIFT & WIDTH_MASK) + 1) * is_object
     width = (header & WIDTH_MASK) + 1
-    raw = raw[:limit]
-    count = _number(raw, start + 1, count_width)
+    count = _number(raw, start + 1, count_width, limit)
     ids = start + 1 + count_width
     offsets = ids + count * id_width
     values = offsets + (count + 1) * width
@@ -186,8 +185,8 @@ def _container(
         if begin > until or until > end:
             raise Malformed("the offsets of an object or array lead beyond its values", offset=offsets)
         taken += _value(raw, begin, until, names, depth + 1)[0] - begin
-    if taken > end - values:
-        raise Malformed("values of an object or array overlap", offset=values)
+        if taken > end - values:  # or else few bytes would make much work
+            raise Malformed("values of an object or array overlap", offset=values)
     if not is_object or names is None:
         return end, Parts(basic)
     return end, Parts(
@@ -206,8 +205,8 @@ def _fields(ids: Sequence[int], names: Sequence[bytes], offset: int) -> tuple[by
     return fields
 
 
-def _number(raw: bytes, start: int, width: int) -> int:
-    if start + width > len(raw):
+def _number(raw: bytes, start: int, width: int, limit: int | None = None) -> int:
+    if start + width > (len(raw) if limit is None else limit):
         raise Malformed(f"a number of {width} bytes is cut off", offset=start)
     return int.from_bytes(raw[start : start + width], "little")
 

@@ -76,7 +76,7 @@ def is_type_code(code: int) -> bool:
     (True, False, False, False)
     """
     axes, kind = divmod(code, AXES_STEP)
-    return 0 <= axes <= _ZM and kind in tuple(GeometryKind)
+    return 0 <= axes <= _ZM and GeometryKind.POINT <= kind <= GeometryKind.GEOMETRY_COLLECTION
 
 
 ORDER = Byte
@@ -137,7 +137,7 @@ def type_of(raw: bytes, start: int = 0) -> int:
     """
     if len(raw) < start + HEAD_SIZE:
         raise Malformed("a geometry is cut off", offset=start)
-    if raw[start] not in tuple(ByteOrder):
+    if raw[start] > ByteOrder.LITTLE:
         raise Malformed(f"a byte order of {raw[start]}", offset=start)
     code = _number(raw, start + ORDER.sizeof(), ByteOrder(raw[start]))
     if not is_type_code(code):

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from pqassay_spec.parquet.column_order import annotation_fits
 from pqassay_spec.parquet.schema.types import ANNOTATIONS, annotation_of
-from pqassay_spec.parquet.thrift import SchemaElement
+from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 
 class NumberRange(NamedTuple):
@@ -64,7 +64,6 @@ _CALENDAR = {
             _DAYS.least * SECONDS_OF_A_DAY * each, (_DAYS.greatest + 1) * SECONDS_OF_A_DAY * each - 1
         )
         for unit, each in UNITS.items()
-        if unit != "NANOS"
     },
 }
 
@@ -115,7 +114,7 @@ def logical_name(element: SchemaElement) -> str | None:
 def allowed_by(element: SchemaElement) -> Allowed | None:
     """The kind of values that a leaf's logical type allows; ``None`` where that is all that its physical type holds."""
     name = logical_name(element)
-    if name == "DECIMAL" and precision_of(element) is None:
+    if (name == "DECIMAL" and precision_of(element) is None) or _is_any_number(element, name):
         return None
     return None if name is None else _ALLOWED.get(name)
 
@@ -123,14 +122,20 @@ def allowed_by(element: SchemaElement) -> Allowed | None:
 def range_of(element: SchemaElement) -> NumberRange | None:
     """The numbers that a leaf's logical type allows; ``None`` where that is no range that the type alone gives.
 
-    A time may be midnight at the end of the day.  The years of dates and timestamps are 1 to 9999; of nanoseconds, which reach from
-    1677 to 2262, all are.
+    A time may be midnight at the end of the day.  The years of dates and timestamps are 1 to 9999; nanoseconds in 64 bits reach from
+    1677 to 2262.
 
     >>> from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Type
     >>> range_of(SchemaElement(name="day", type=Type.INT32, converted_type=ConvertedType.DATE))
     NumberRange(least=-719162, greatest=2932896)
     """
-    return _RANGES.get(logical_name(element) or "")
+    name = logical_name(element)
+    return None if _is_any_number(element, name) else _RANGES.get(name or "")
+
+
+def _is_any_number(element: SchemaElement, name: str | None) -> bool:
+    """Whether the physical type holds no number beyond the range."""
+    return name == "TIMESTAMP(NANOS)" and element.type == Type.INT64
 
 
 def precision_of(element: SchemaElement) -> int | None:

@@ -38,6 +38,11 @@ class Carrier(NamedTuple):
             return "a group"
         return self.type.name if self.length is None else f"{self.type.name}({self.length})"
 
+    def is_of(self, element: SchemaElement) -> bool:
+        """Whether an element is such a one; a length that is missing there is not its matter."""
+        has_length = self.length is None or not element.type_length or element.type_length == self.length
+        return element.type == self.type and has_length
+
 
 class Annotation(NamedTuple):
     """A logical type.
@@ -45,23 +50,25 @@ class Annotation(NamedTuple):
     Attributes:
         on: What it annotates; empty for anything.
         converted: The converted types that say the same to old readers, the usual one first; empty without one.
+        wider: What it annotates as well, and no converted type does.
     """
 
     on: tuple[Carrier, ...]
     converted: tuple[ConvertedType, ...] = ()
+    wider: tuple[Carrier, ...] = ()
 
     def fits(self, element: SchemaElement) -> bool:
-        """Whether it may annotate an element; a length that is missing there is not its matter."""
-        return not self.on or any(
-            element.type == carrier.type
-            and (carrier.length is None or not element.type_length or element.type_length == carrier.length)
-            for carrier in self.on
-        )
+        """Whether it may annotate an element."""
+        return not self.on or any(carrier.is_of(element) for carrier in (*self.on, *self.wider))
+
+    def converted_on(self, element: SchemaElement) -> tuple[ConvertedType, ...]:
+        """The converted types that say the same of an element."""
+        return () if any(carrier.is_of(element) for carrier in self.wider) else self.converted
 
     @property
     def carriers(self) -> str:
         """The elements that it annotates, for messages."""
-        return " or ".join(map(str, self.on)) or "any type"
+        return " or ".join(map(str, (*self.on, *self.wider))) or "any type"
 
 
 GROUP = (Carrier(None),)
@@ -76,6 +83,11 @@ def fixed(length: int) -> tuple[Carrier, ...]:
     return (Carrier(Type.FIXED_LEN_BYTE_ARRAY, length),)
 
 
+WIDE_TIMESTAMP = 12
+"""Bytes of a timestamp that needs more than 64 bits: a signed little-endian number of units since 1970."""
+WIDE = fixed(WIDE_TIMESTAMP)
+
+
 # --8<-- [start:table]
 ANNOTATIONS: dict[str, Annotation] = {
     "STRING": Annotation(BYTES, (ConvertedType.UTF8,)),
@@ -87,9 +99,9 @@ ANNOTATIONS: dict[str, Annotation] = {
     "TIME(MILLIS)": Annotation(INT32, (ConvertedType.TIME_MILLIS,)),
     "TIME(MICROS)": Annotation(INT64, (ConvertedType.TIME_MICROS,)),
     "TIME(NANOS)": Annotation(INT64),
-    "TIMESTAMP(MILLIS)": Annotation(INT64, (ConvertedType.TIMESTAMP_MILLIS,)),
-    "TIMESTAMP(MICROS)": Annotation(INT64, (ConvertedType.TIMESTAMP_MICROS,)),
-    "TIMESTAMP(NANOS)": Annotation(INT64),
+    "TIMESTAMP(MILLIS)": Annotation(INT64, (ConvertedType.TIMESTAMP_MILLIS,), WIDE),
+    "TIMESTAMP(MICROS)": Annotation(INT64, (ConvertedType.TIMESTAMP_MICROS,), WIDE),
+    "TIMESTAMP(NANOS)": Annotation(INT64, wider=WIDE),
     "INTEGER(8, signed)": Annotation(INT32, (ConvertedType.INT_8,)),
     "INTEGER(16, signed)": Annotation(INT32, (ConvertedType.INT_16,)),
     "INTEGER(32, signed)": Annotation(INT32, (ConvertedType.INT_32,)),
@@ -111,7 +123,7 @@ ANNOTATIONS: dict[str, Annotation] = {
 """Every logical type by its name and parameters."""
 
 CONVERTED: dict[int, Annotation] = {
-    **{int(kind): row for row in ANNOTATIONS.values() for kind in row.converted},
+    **{int(kind): row._replace(wider=()) for row in ANNOTATIONS.values() for kind in row.converted},
     int(ConvertedType.INTERVAL): Annotation(fixed(12)),
 }
 """Every converted type: what it annotates. An interval has no logical type."""
