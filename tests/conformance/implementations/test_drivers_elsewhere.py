@@ -97,9 +97,9 @@ def test_what_chdb_writes_it_reads_and_finds_by_each_value(chdb: Serving, tmp_pa
 
 def test_hardwood_reads_and_scans_a_slice_of_golden_files(hardwood: Serving) -> None:
     wrong = wrong_about_the_slice(hardwood, sparing=True)
-    lacking = {name: json.loads(told).get("reason") for name, told in wrong.items() if told.startswith("{")}
-    assert wrong.keys() == lacking.keys()
-    assert {"lt with a boolean"} == set(lacking.values())
+    # It compares the bounds of unsigned numbers as signed ones, and knows no order of booleans.
+    others = {name: told for name, told in wrong.items() if "'u32', " not in name.partition("columns")[0]}
+    assert {"lt with a boolean"} == {json.loads(told)["reason"] for told in others.values()}
 
 
 def test_hardwood_has_every_type_in_the_words_of_the_protocol(hardwood: Serving) -> None:
