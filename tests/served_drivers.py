@@ -60,9 +60,10 @@ class Serving:
 
 
 @contextlib.contextmanager
-def serving(script: Path, *options: str) -> Generator[Serving]:
-    """Start a driver that goes on, and end it with the block."""
-    command = [sys.executable, str(script), *options, "--serve"]
+def serving(script: Path | Sequence[str], *options: str) -> Generator[Serving]:
+    """Start a driver that goes on, a script in Python or a command, and end it with the block."""
+    start = [sys.executable, str(script)] if isinstance(script, Path) else list(script)
+    command = [*start, *options, "--serve"]
     with processes.started(command, stdin=processes.PIPE, stdout=processes.PIPE, text=True) as process:
         yield Serving(process)
 

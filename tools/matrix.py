@@ -1,6 +1,6 @@
 """Ask every implementation about every golden file, and what each writes about all that read: ``make matrix``.
 
-    python tools/matrix.py [NAME ...] [--no-exchange | --only-exchange]
+    python tools/matrix.py [NAME ...] [--no-exchange | --only-exchange] [--older]
 
 Without names, all implementations that are built are asked; with names, these, and the others that are built write for them and
 read what they write.  The results go to ``docs/data/results``: one file for each
@@ -56,7 +56,7 @@ from pqassay_suite.cases.expectations import Expectations, changes, parse, writt
 from pqassay_suite.cases.writer_cases import ROOM, writer_cases
 from pqassay_suite.drivers.driver import Settings
 from pqassay_suite.drivers.excerpt import TELLING
-from pqassay_suite.drivers.implementations import EXPECTATIONS, Implementation, implementation
+from pqassay_suite.drivers.implementations import EXPECTATIONS, JAVA, Implementation, implementation
 from pqassay_suite.drivers.process import Limits
 from pqassay_suite.judging.causes import without_folders
 from pqassay_suite.running.runner import run
@@ -76,10 +76,13 @@ def tools(one: Implementation) -> dict[str, str]:
     """The versions of the tools that an implementation was built and run with."""
     found: dict[str, str] = {}
     for need in one.needs:
-        if need in VERSIONS:
-            done = subprocess.run(VERSIONS[need], capture_output=True, text=True, check=False, timeout=60)
+        name = need.partition(":")[0]
+        if name in VERSIONS:
+            program, *rest = VERSIONS[name]
+            command = [one.filled("{java}/bin/java") if need.startswith(JAVA) else program, *rest]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
             version = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
-            found[need] = version[0] if version else "unknown"
+            found[name] = version[0] if version else "unknown"
     if any(need.startswith("python:") for need in one.needs):
         found["python"] = platform.python_version()
     return found
@@ -301,6 +304,20 @@ def exchange(
     write_whole(path, f"{json.dumps(before, indent=1)}\n".encode())
 
 
+def releases(chosen: Sequence[Implementation]) -> list[Implementation]:
+    """The older releases that some implementations list."""
+    return [one.of_release(release) for one in chosen for release in one.older if not one.missing]
+
+
+def report_on(one: Implementation, report: RunReport) -> None:
+    """Keep the results of an implementation, and print what came of it."""
+    lies = f"; lies: {told}" if (told := exposed(report)) else ""
+    print(f"{one.label}: {tally(report)}{lies}")
+    path = keep(one.name, report)
+    taken = f"not kept: others submitted results of {report.driver.version}; remove their file first"
+    print(f"  {path.relative_to(ROOT) if path else taken}")
+
+
 def main() -> int:
     """Ask, and write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -315,9 +332,16 @@ def main() -> int:
         action="store_true",
         help="write the expectations of each implementation again, and print what changes",
     )
+    parser.add_argument(
+        "--older", action="store_true", help="build and ask the older releases as well that drivers list"
+    )
     options = parser.parse_args()
     chosen = [implementation(name) for name in options.names] if options.names else in_the_matrix()
     chosen = [one for one in chosen if one.name not in NOT_IN_THE_MATRIX]
+    for one in [one for one in chosen if one.release] + releases(chosen if options.older else []):
+        one.make()
+        report_on(one, asked(one, kept_results.asked_cases(), revision=current()))
+    chosen = [one for one in chosen if not one.release]
     skipped = why_skipped(chosen)
     ready = [one for one in chosen if one.name not in skipped]
     with tempfile.TemporaryDirectory() as name:
@@ -335,12 +359,8 @@ def main() -> int:
                 print(f"{one.folder.name}/{EXPECTATIONS}: {'' if changed else 'nothing changes'}")
                 for line in changed:
                     print(f"  {line}")
-            lies = f"; lies: {told}" if (told := exposed(report)) else ""
-            print(f"{one.name}: {tally(report)}{lies}")
-            path = keep(one.name, report)
-            taken = f"not kept: others submitted results of {report.driver.version}; remove their file first"
-            print(f"  {path.relative_to(ROOT) if path else taken}")
-        if not options.no_exchange:
+            report_on(one, report)
+        if ready and not options.no_exchange:
             others = [one for one in in_the_matrix() if one not in chosen]
             others = [one for one in others if one.name not in why_skipped(others)]
             exchange(others, written, versions)

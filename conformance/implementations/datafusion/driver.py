@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
 from pqassay_driver import (
-    ALL_FAMILIES,
+    USUAL_READER,
+    USUAL_TYPES,
     Driver,
     Expressions,
     Predicate,
@@ -50,19 +51,9 @@ class DataFusion(Driver):
     nan = "greatest"
     index_off = True
     capabilities: ClassVar = (
-        *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
-        *("pqf.encode", "sta.encode", "pix.encode", "blm.encode", "nested", "nested.map"),
-        *(
-            "type.unsigned",
-            "type.decimal",
-            "type.date",
-            "type.time",
-            "type.timestamp",
-            "type.timestamp-nanos",
-        ),
-        *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.json", "type.bson"),
-        *("type.interval", "type.geometry", "type.unknown"),
-        *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4", "codec.lz4-raw", "codec.brotli"),
+        *(*USUAL_READER, *USUAL_TYPES),
+        *("pqf.encode", "sta.encode", "pix.encode", "blm.encode"),
+        *("type.json", "type.bson", "type.interval", "type.geometry", "type.unknown", "codec.lz4"),
     )
 
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:

@@ -6,6 +6,7 @@ pqassay suite run -- python3 driver.py
 from __future__ import annotations
 
 import functools
+import math
 import sys
 import uuid
 from collections.abc import Callable, Mapping
@@ -15,7 +16,8 @@ from typing import Any, ClassVar
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
 from pqassay_driver import (
-    ALL_FAMILIES,
+    USUAL_READER,
+    USUAL_TYPES,
     Driver,
     Expressions,
     Predicate,
@@ -26,6 +28,7 @@ from pqassay_driver import (
     lacks,
     main,
     native,
+    only,
     options_for,
     replacing,
     tag_of,
@@ -52,19 +55,9 @@ class DuckDB(Driver):
     nan = "greatest"
     ignores = frozenset({"PIX", "IDX1", "DIR"})
     capabilities: ClassVar = (
-        *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
-        *("pqf.encode", "sta.encode", "blm.encode", "nested", "nested.map"),
-        *(
-            "type.unsigned",
-            "type.decimal",
-            "type.date",
-            "type.time",
-            "type.timestamp",
-            "type.timestamp-nanos",
-        ),
-        *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.json"),
-        *("type.interval", "type.geometry", "type.variant", "type.unknown"),
-        *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli"),
+        *(*USUAL_READER, *USUAL_TYPES),
+        *("pqf.encode", "sta.encode", "blm.encode"),
+        *("type.json", "type.interval", "type.geometry", "type.variant", "type.unknown"),
     )
 
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:
@@ -91,7 +84,7 @@ class DuckDB(Driver):
     def found(self, path: str, query: Query | None) -> Any:
         """A relation with the rows that satisfy a predicate, or all. Without index nothing is optimized, so that no filter reaches the file."""
         connection = self.connection
-        connection.execute(f"SET enable_optimizer = {query is None or query.index}")
+        connection.execute(f"PRAGMA {'enable' if query is None or query.index else 'disable'}_optimizer")
         relation = connection.read_parquet(path, hive_partitioning=False)
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if query is None:
@@ -138,9 +131,9 @@ class DuckDB(Driver):
             "row_group_rows": lambda count: {"ROW_GROUP_SIZE": count},
             "dictionary": lambda used: {} if used else {"DICTIONARY_SIZE_LIMIT": 0},
             "bloom_filter": lambda names: {"WRITE_BLOOM_FILTER": str(bool(names)).lower()},
-            "page_index": lambda used: lacks("page_index") if used else {},
-            "statistics": lambda used: {} if used else lacks("statistics"),
-            "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
+            "page_index": only("page_index", False),
+            "statistics": only("statistics", True),
+            "data_page_version": only("data_page_version", 1),
             "codec": lambda codec: {"COMPRESSION": codec},
         }
         chosen = {"FORMAT": "parquet"} | options_for(request, options)
@@ -188,6 +181,8 @@ def _literal(written: Written, kind: str) -> Any:
         return duckdb.ConstantExpression(str(uuid.UUID(bytes=value))).cast("UUID")
     if tag == "bytes" and kind != "BLOB":
         raise Unsupported(f"a comparison of bytes with a column of type {kind}")
+    if isinstance(value, float) and math.isnan(value):  # which releases before 2.0 take for NULL
+        return duckdb.SQLExpression(f"'nan'::{'FLOAT' if kind == 'FLOAT' else 'DOUBLE'}")
     constant = duckdb.ConstantExpression(value)
     return constant.cast("FLOAT") if tag == "float" and kind == "FLOAT" else constant
 

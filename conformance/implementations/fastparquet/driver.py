@@ -15,17 +15,17 @@ from typing import IO, Any, ClassVar
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
 from pqassay_driver import (
-    ALL_FAMILIES,
+    USUAL_READER,
     Driver,
     Predicate,
     Query,
     Unsupported,
     Written,
     columns_of,
-    lacks,
     main,
     matching,
     native,
+    only,
     options_for,
     replacing,
     tag_of,
@@ -56,11 +56,10 @@ class FastParquet(Driver):
     language = "Python and Cython"
     ignores = frozenset({"PIX", "BLM", "IDX1", "DIR"})
     capabilities: ClassVar = (
-        *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
+        *USUAL_READER,
         *("pqf.encode", "sta.encode", "nested", "nested.map"),
         *("type.unsigned", "type.date", "type.time", "type.timestamp", "type.timestamp-nanos"),
         *("type.int96", "type.fixed", "type.enum"),
-        *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli"),
     )
 
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:
@@ -85,10 +84,10 @@ class FastParquet(Driver):
 
         options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
             "row_group_rows": lambda count: {"row_group_offsets": count},
-            "page_index": lambda used: lacks("page_index") if used else {},
-            "bloom_filter": lambda names: lacks("bloom_filter") if names else {},
+            "page_index": only("page_index", False),
+            "bloom_filter": only("bloom_filter", []),
             "statistics": lambda used: {"stats": used},
-            "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
+            "data_page_version": only("data_page_version", 1),
             "codec": lambda codec: {"compression": codec.upper()},
         }
         chosen = options_for(request, options)

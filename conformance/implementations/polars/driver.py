@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
 from pqassay_driver import (
-    ALL_FAMILIES,
+    USUAL_READER,
+    USUAL_TYPES,
     Driver,
     Expressions,
     Predicate,
@@ -22,9 +23,9 @@ from pqassay_driver import (
     Unsupported,
     Written,
     expression,
-    lacks,
     main,
     native,
+    only,
     options_for,
     replacing,
     tag_of,
@@ -42,18 +43,8 @@ class Polars(Driver):
     language = "Rust, driven from Python"
     nan = "greatest"
     capabilities: ClassVar = (
-        *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
-        *("pqf.encode", "sta.encode", "pix.encode", "nested", "nested.map"),
-        *(
-            "type.unsigned",
-            "type.decimal",
-            "type.date",
-            "type.time",
-            "type.timestamp",
-            "type.timestamp-nanos",
-        ),
-        *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.bson", "type.unknown"),
-        *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli"),
+        *(*USUAL_READER, *USUAL_TYPES),
+        *("pqf.encode", "sta.encode", "pix.encode", "type.bson", "type.unknown"),
     )
 
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:
@@ -128,10 +119,10 @@ class Polars(Driver):
 
         options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
             "row_group_rows": lambda count: {"row_group_size": count},
-            "page_index": lambda used: {} if used else lacks("page_index"),  # it comes with the statistics
-            "bloom_filter": lambda names: lacks("bloom_filter") if names else {},
+            "page_index": only("page_index", True),  # it comes with the statistics
+            "bloom_filter": only("bloom_filter", []),
             "statistics": lambda used: {"statistics": used},
-            "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
+            "data_page_version": only("data_page_version", 1),
             "codec": lambda codec: {"compression": codec},
         }
         chosen = options_for(request, options)

@@ -33,7 +33,7 @@ class NamedDriver:
     @property
     def label(self) -> str:
         """A name for messages and folders."""
-        return self.implementation.name if self.implementation else "driver"
+        return self.implementation.label if self.implementation else "driver"
 
     @property
     def seconds(self) -> float | None:

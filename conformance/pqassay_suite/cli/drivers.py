@@ -14,6 +14,7 @@ from pqassay_spec.base.help_pages import epilog, example
 EPILOG = epilog(
     "`pqassay suite drivers`",
     "`pqassay suite drivers --build arrow-go` (then `pqassay suite run --driver arrow-go`)",
+    "`pqassay suite drivers --build duckdb@1.3.2` (another release of its library)",
     codes="0 done, 1 a driver could not be built, 2 usage",
 )
 
@@ -58,25 +59,26 @@ def drivers(
     failed = False
     widths = [
         max(len(text) for text in column) + 2
-        for column in zip(*((one.name, one.language) for one in found), strict=True)
+        for column in zip(*((one.label, one.language) for one in found), strict=True)
     ]
     for one in found:
         if build and not one.missing and not one.is_built:
-            typer.echo(f"{one.name}: building", err=True)
+            typer.echo(f"{one.label}: building", err=True)
             try:
                 one.make(lambda line: typer.echo(f"  {line}", err=True), timeout or BUILD_SECONDS)
             except ImplementationError as error:
                 typer.echo(f"error: {error}", err=True)
                 failed = True
         state = _state(one.missing, is_built=one.is_built)
-        typer.echo(f"{one.name:<{widths[0]}}{one.language:<{widths[1]}}{state}")
+        state += "".join(f", {one.of_release(release).label}" for release in one.older)
+        typer.echo(f"{one.label:<{widths[0]}}{one.language:<{widths[1]}}{state}")
     if failed:
         raise typer.Exit(1)
 
 
 def _state(missing: list[str], *, is_built: bool) -> str:
     if missing:
-        return f"needs {', '.join(need.removeprefix('python:') for need in missing)}"
+        return f"needs {', '.join(need.removeprefix('python:').replace(':', ' ') for need in missing)}"
     return "ready" if is_built else "not built"
 
 

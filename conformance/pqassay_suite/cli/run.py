@@ -274,7 +274,7 @@ def _settings(named: NamedDriver, settings: Settings) -> Settings:
         settings,
         queries=settings.queries or known.queries,
         fresh=known.fresh,
-        shipped=known.name,
+        shipped=known.label,
         shown=known.command,
     )
 

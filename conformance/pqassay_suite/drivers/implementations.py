@@ -4,33 +4,42 @@
 
     title = "arrow-go"
     language = "Go"
-    needs = ["go"]                                # programs, or "python:duckdb" for a Python distribution
+    needs = ["go"]                                # programs; "python:duckdb": a Python distribution; "java:21": a JDK of a release
     build = ["go build -o {build}/driver ."]      # lines for a shell, run in the folder
-    command = ["{build}/driver"]                  # {folder}, {build} and {python} are replaced
+    command = ["{build}/driver"]                  # {folder}, {build}, {python} and, with "java:21", {java} are replaced
     decoder = "parquet-java"                      # whose code decodes its files; its own, if that is left out
+    package = "duckdb"                            # of one in Python: the distribution whose older releases can be asked
+    older = ["1.3.2"]                             # the releases whose results are kept: ``duckdb@1.3.2``
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import IO, Any, cast
 
 from pqassay_suite.drivers.driver import MOST_FRESH
+from pqassay_suite.drivers.jdk import java_home
 from pqassay_suite.drivers.process import end_group
 
 DRIVER = "driver.toml"
 EXPECTATIONS = "expectations.toml"
 SKELETONS = "skeletons"
+JAVA = "java:"
+PYTHON = "python:"
+VENV = "'{python}' -m venv --clear '{build}/venv'"
+VENV_PYTHON = "{build}/venv/bin/python"
+REQUIREMENTS = "requirements.txt"
 
 NOT_BUILT = (EXPECTATIONS, "README.md")
 """Files in the folder of a driver of which nothing is built."""
@@ -55,13 +64,16 @@ class Implementation:
         folder: Where its sources are.
         title: What tables call it.
         language: What it is written in.
-        needs: Programs, and Python distributions behind ``python:``.
+        needs: Programs, Python distributions behind ``python:``, and the least release of a JDK behind ``java:``.
         build: Lines for a shell that build it, in its folder; empty for one that runs as it is.
         command: How it is started; see the module.
         timeout: Seconds of processor time that a request may take.
         queries: Queries of a case that it is asked at most, of one that takes long for each.
         fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
         decoder: Name of the code that decodes its files: two that share it are no independent readers.
+        package: The Python distribution whose releases `of_release` takes; empty if none.
+        older: Releases of it whose results are kept beside those of the newest.
+        release: The release that this one stands for; empty for the one of its sources or its environment.
     """
 
     name: str
@@ -75,16 +87,48 @@ class Implementation:
     queries: int | None = None
     fresh: int = MOST_FRESH
     decoder: str = ""
+    package: str = ""
+    older: tuple[str, ...] = ()
+    release: str = ""
+
+    @property
+    def label(self) -> str:
+        """What it is called by: its name, with the release if it is an older one."""
+        return f"{self.name}@{self.release}" if self.release else self.name
+
+    def of_release(self, release: str) -> Implementation:
+        """The same driver with another release of its library, in an environment of its own.
+
+        The other distributions that it needs are those of this environment.
+
+        Raises:
+            ImplementationError: Its library does not come as a Python distribution.
+        """
+        if not self.package:
+            raise ImplementationError(f"{self.name}: there are no other releases")
+        others = [need.removeprefix(PYTHON) for need in self.needs if need.startswith(PYTHON)]
+        pinned = [f"{name}=={metadata.version(name)}" for name in others if name != self.package]
+        distributions = " ".join(shlex.quote(one) for one in (f"{self.package}=={release}", *pinned))
+        install = "-m pip install --quiet --disable-pip-version-check"
+        build = (
+            VENV,
+            f"PIP_CONSTRAINT= '{VENV_PYTHON}' {install} {distributions}",
+        )
+        command = tuple(part.replace("{python}", VENV_PYTHON) for part in self.command)
+        return replace(self, release=release, build=build, command=command, older=())
 
     @property
     def build_folder(self) -> Path:
         """Where it is built."""
         of_skeleton = self.folder.parent.name == SKELETONS
-        return builds() / (f"{SKELETONS}-{self.name}" if of_skeleton else self.name)
+        return builds() / (f"{SKELETONS}-{self.name}" if of_skeleton else self.label)
 
     def filled(self, text: str) -> str:
         """A text of ``driver.toml`` with the folders in it."""
         places = {"{folder}": str(self.folder), "{build}": str(self.build_folder), "{python}": sys.executable}
+        for need in self.needs:
+            if need.startswith(JAVA):
+                places["{java}"] = str(java_home(int(need.removeprefix(JAVA))) or "")
         for mark, place in places.items():
             text = text.replace(mark, place)
         return text
@@ -111,6 +155,11 @@ class Implementation:
     def state(self) -> str:
         """A digest of its sources and of those that all drivers of its language share."""
         total = hashlib.sha256()
+        if VENV in self.build:  # an environment is built, and the driver runs in it as it is
+            requirements = self.folder / REQUIREMENTS
+            total.update("\n".join(self.build).encode())
+            total.update(requirements.read_bytes() if requirements.is_file() else b"")
+            return total.hexdigest()
         shared = self.folder.parent / SKELETONS / self.language.lower()
         for folder in (self.folder, shared):
             for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
@@ -130,7 +179,7 @@ class Implementation:
             ImplementationError: Something is missing, or a line fails or does not end in time.
         """
         if self.missing:
-            raise ImplementationError(f"{self.name} needs {', '.join(self.missing)}")
+            raise ImplementationError(f"{self.label} needs {', '.join(self.missing)}")
         if self.is_built:
             return
         self.build_folder.mkdir(parents=True, exist_ok=True)
@@ -155,7 +204,7 @@ class Implementation:
             try:
                 code = process.wait(seconds)
             except subprocess.TimeoutExpired:
-                message = f"{self.name}: {line} did not end within {seconds:g} s; --timeout gives it more"
+                message = f"{self.label}: {line} did not end within {seconds:g} s; --timeout gives it more"
                 raise ImplementationError(message) from None
             finally:
                 end_group(process.pid)
@@ -163,7 +212,7 @@ class Implementation:
             if code:
                 texts = [_text_of(file) for file in (error, out)]
                 last = "\n".join((texts[0] or texts[1]).strip().splitlines()[-12:])
-                raise ImplementationError(f"{self.name}: {line} ended with {code}:\n{last}")
+                raise ImplementationError(f"{self.label}: {line} ended with {code}:\n{last}")
 
 
 def _text_of(file: IO[bytes]) -> str:
@@ -201,15 +250,16 @@ def implementations() -> list[Implementation]:
 
 
 def implementation(name: str) -> Implementation:
-    """The one of a name.
+    """The one of a name, such as ``duckdb``, or ``duckdb@1.3.2`` for a release of its library.
 
     Raises:
         ImplementationError: There is none.
     """
     known = {one.name: one for one in implementations()}
-    if name not in known:
+    base, _, release = name.partition("@")
+    if base not in known:
         raise ImplementationError(f"there is no driver {name!r}; there are {', '.join(known)}")
-    return known[name]
+    return known[base].of_release(release) if release else known[base]
 
 
 def skeletons() -> list[Implementation]:
@@ -243,12 +293,16 @@ def _read(path: Path) -> Implementation:
         queries=members.get("queries"),
         fresh=int(members.get("fresh", MOST_FRESH)),
         decoder=str(members.get("decoder", path.parent.name)),
+        package=str(members.get("package", "")),
+        older=tuple(cast("list[str]", members.get("older", []))),
     )
 
 
 def _is_here(need: str) -> bool:
-    kind, _, name = need.partition(":")
-    if kind != "python":
+    if need.startswith(JAVA):
+        return java_home(int(need.removeprefix(JAVA))) is not None
+    kind, _, name = need.rpartition(":")
+    if f"{kind}:" != PYTHON:
         return shutil.which(need) is not None
     try:
         metadata.version(name)

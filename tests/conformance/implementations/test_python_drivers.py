@@ -162,7 +162,7 @@ def test_predicates_are_as_true_as_the_corpus_says(monkeypatch: pytest.MonkeyPat
 
 
 def test_examples_in_what_drivers_share_are_true() -> None:
-    modules = ["pqassay_driver.py", "arrow_tables.py"]
+    modules = ["pqassay_driver.py", "arrow_tables.py", "sql_text.py"]
     done = processes.run(
         [sys.executable, "-m", "doctest", *modules], cwd=SKELETON, capture_output=True, text=True
     )
@@ -171,7 +171,7 @@ def test_examples_in_what_drivers_share_are_true() -> None:
 
 def test_drivers_share_one_module_and_copy_nothing() -> None:
     names = {path.parent.name for path in IMPLEMENTATIONS.glob("*/driver.py")}
-    assert {*LIBRARIES, "spark", "published-idx1"} <= names
+    assert {*LIBRARIES, "spark", "published-idx1", "chdb"} <= names
     for name in names:
         text = (IMPLEMENTATIONS / name / "driver.py").read_text()
         assert "from pqassay_driver import" in text

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from typer.testing import CliRunner, Result
 import processes
 from golden_cases import broken_case, valid_case, write_driver
 from pqassay.cli.main import suite as app
-from pqassay_suite.drivers import implementations
+from pqassay_suite.drivers import implementations, jdk
 from pqassay_suite.drivers.implementations import Implementation, ImplementationError
 
 pytestmark = pytest.mark.slow
@@ -176,6 +177,67 @@ def test_drivers_are_listed_built_and_built_anew_when_their_sources_change(room:
     assert os.access(room / "builds" / "new" / "driver", os.X_OK)
     (home / "more").write_text("x")
     assert not implementations.implementation("new").is_built
+
+
+def write_wheel(folder: Path, name: str, version: str) -> None:
+    """A distribution without any module."""
+    folder.mkdir(exist_ok=True)
+    info = f"{name}-{version}.dist-info"
+    texts = {
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "",
+    }
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        for path, text in texts.items():
+            archive.writestr(path, text)
+
+
+def test_a_release_of_a_library_has_an_environment_that_outlives_changes_of_the_driver(
+    room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = made(room, "engine", package="cinnabar", older=["1.2"], command=["{python}", "{folder}/driver.py"])
+    write_wheel(room / "wheels", "cinnabar", "1.2")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(room / "wheels"))
+    assert "engine  sh  ready, engine@1.2\n" == command("drivers").stdout
+    built = command("drivers", "--build", "engine@1.2")
+    assert (0, "engine@1.2  sh  ready\n") == (built.exit_code, built.stdout)
+
+    older = implementations.implementation("engine@1.2")
+    python, driver = older.argv
+    assert (str(home / "driver.py"), "engine", "engine@1.2") == (driver, older.name, older.label)
+    asked = [python, "-c", "from importlib import metadata; print(metadata.version('cinnabar'))"]
+    assert "1.2\n" == processes.run(asked, capture_output=True, text=True).stdout
+    (home / "driver.py").write_text("pass")
+    assert older.is_built
+    assert not implementations.implementation("engine@1.3").is_built
+
+
+def test_a_library_that_is_no_distribution_has_no_other_releases(room: Path) -> None:
+    made(room, "known")
+    result = command("drivers", "known@1.2")
+
+    assert (2, "error: known: there are no other releases\n") == (result.exit_code, result.stderr)
+
+
+def test_a_newer_java_than_that_of_the_search_path_is_looked_for(
+    room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, version in (("old", "17.0.15"), ("new", "25.0.1"), ("runtime", "26")):
+        (room / name / "bin").mkdir(parents=True)
+        (room / name / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    for name in ("old", "new"):
+        (room / name / "bin" / "javac").touch()
+    monkeypatch.setenv("JAVA_HOME", str(room / "old"))
+    monkeypatch.setenv("PATH", str(room))
+    monkeypatch.setattr(jdk, "PLACES", (f"{room}/*",))
+    made(room, "needy", needs=["java:27"])
+    made(room, "young", needs=["java:21"], command=["{java}/bin/java"])
+
+    assert ["needy  sh  needs java 27", "young  sh  ready"] == command("drivers").stdout.splitlines()
+    assert [f"{room}/new/bin/java"] == implementations.implementation("young").argv
+    assert room / "old" == jdk.java_home(17)
 
 
 def test_a_build_that_fails_is_told_with_its_last_words(room: Path) -> None:

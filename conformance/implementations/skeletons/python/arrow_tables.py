@@ -8,7 +8,7 @@ from __future__ import annotations
 import decimal
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -39,6 +39,35 @@ def rows_of(table: Any, columns: Sequence[str]) -> list[list[Written]]:
     """
     found = [values_of(table.column(name)) for name in columns]
     return [list(row) for row in zip(*found, strict=True)]
+
+
+def with_text(table: Any, leaves: Callable[[str], Iterable[bool]]) -> Any:
+    """A table of a library that has one type for text and bytes, with text in the columns of text.
+
+    >>> table = pa.table({"a": [b"x"], "tags": [{"n": 1, "list": [b"y"]}]})
+    >>> with_text(table, {"a": [False], "tags": [False, True]}.__getitem__).to_pydict()
+    {'a': [b'x'], 'tags': [{'n': 1, 'list': ['y']}]}
+
+    Args:
+        table: The table.
+        leaves: Which leaves of a column of this name hold text, in order. What is left out does.
+
+    Raises:
+        pyarrow.ArrowInvalid: A text is not UTF-8.
+    """
+
+    def typed(kind: Any, texts: Iterator[bool]) -> Any:
+        if pa.types.is_struct(kind):
+            return pa.struct([field.with_type(typed(field.type, texts)) for field in kind])
+        if pa.types.is_map(kind):
+            return pa.map_(typed(kind.key_type, texts), typed(kind.item_type, texts))
+        if _is_list(kind):
+            return pa.list_(typed(kind.value_type, texts))
+        holds_text = next(texts, True)
+        return pa.string() if holds_text and pa.types.is_binary(kind) else kind
+
+    fields = [field.with_type(typed(field.type, iter(leaves(field.name)))) for field in table.schema]
+    return table.cast(pa.schema(fields))
 
 
 def values_of(array: Any) -> list[Written]:

@@ -49,6 +49,18 @@ Answer = dict[str, Any]
 ALL_FAMILIES = ("pqf", "sta", "pix", "blm", "idx1", "dir")
 """The families of structures that a file can be scanned by."""
 
+USUAL_TYPES = (
+    *("nested", "nested.map", "type.unsigned", "type.decimal", "type.date", "type.time", "type.timestamp"),
+    *("type.timestamp-nanos", "type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum"),
+)
+"""Capabilities of readers that know every type of long standing."""
+
+USUAL_CODECS = ("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli")
+"""Capabilities of readers that know every codec but the deprecated ones."""
+
+USUAL_READER = ("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES), *USUAL_CODECS)
+"""Capabilities of readers that filter rows."""
+
 
 class Unsupported(Exception):  # noqa: N818 - says what the library lacks; nothing went wrong
     """The library does not have what is asked: a codec, a type, a wish."""
@@ -528,6 +540,11 @@ def replacing(target: str, suffix: str = ".tmp") -> Generator[str, None, None]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def only(wish: str, value: object) -> Callable[[Any], dict[str, Any]]:
+    """What `options_for` takes for a wish of which a writer, without any option, fulfils this value alone."""
+    return lambda told: {} if told == value else lacks(wish)
 
 
 def lacks(wish: str) -> NoReturn:

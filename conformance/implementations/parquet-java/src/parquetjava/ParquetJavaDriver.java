@@ -24,45 +24,13 @@ import org.apache.parquet.schema.MessageType;
 public final class ParquetJavaDriver implements Driver {
     private static final Set<String> SCANNED = Set.of("PQF", "STA", "PIX", "BLM", "IDX1", "DIR");
     private static final Set<String> ENCODED = Set.of("PQF", "STA", "PIX", "BLM");
-    private static final List<String> CAPABILITIES = List.of(
-            "parquet",
-            "read",
-            "pqf.scan",
-            "sta.scan",
-            "pix.scan",
-            "blm.scan",
-            "idx1.scan",
-            "dir.scan",
+    private static final List<String> CAPABILITIES = Hello.readerOfAllTypes(
             "pix.decode",
             "blm.decode",
             "pqf.encode",
             "sta.encode",
             "pix.encode",
             "blm.encode",
-            "nested",
-            "nested.map",
-            "type.unsigned",
-            "type.decimal",
-            "type.date",
-            "type.time",
-            "type.timestamp",
-            "type.timestamp-nanos",
-            "type.int96",
-            "type.float16",
-            "type.uuid",
-            "type.fixed",
-            "type.enum",
-            "type.json",
-            "type.bson",
-            "type.interval",
-            "type.geometry",
-            "type.variant",
-            "type.unknown",
-            "codec.snappy",
-            "codec.gzip",
-            "codec.zstd",
-            "codec.lz4",
-            "codec.lz4-raw",
             "order.ieee754");
 
     /** Starts the driver. */

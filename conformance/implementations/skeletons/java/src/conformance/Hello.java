@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What a driver says of itself.
@@ -33,6 +34,45 @@ public record Hello(
     /** How floats compare. */
     Order order() {
         return new Order(nanGreatest, zerosApart);
+    }
+
+    private static final List<String> READER_OF_ALL_TYPES = List.of(
+            "parquet",
+            "read",
+            "pqf.scan",
+            "sta.scan",
+            "pix.scan",
+            "blm.scan",
+            "idx1.scan",
+            "dir.scan",
+            "nested",
+            "nested.map",
+            "type.unsigned",
+            "type.decimal",
+            "type.date",
+            "type.time",
+            "type.timestamp",
+            "type.timestamp-nanos",
+            "type.int96",
+            "type.float16",
+            "type.uuid",
+            "type.fixed",
+            "type.enum",
+            "type.json",
+            "type.bson",
+            "type.interval",
+            "type.geometry",
+            "type.variant",
+            "type.unknown",
+            "codec.snappy",
+            "codec.gzip",
+            "codec.zstd",
+            "codec.lz4",
+            "codec.lz4-raw");
+
+    /** Capabilities of a reader that filters rows and knows all types, and what it can do besides. */
+    public static List<String> readerOfAllTypes(String... besides) {
+        return Stream.concat(READER_OF_ALL_TYPES.stream(), Stream.of(besides)).toList();
     }
 
     ObjectNode json() {

@@ -60,6 +60,11 @@ public sealed interface Value {
             this(BigInteger.valueOf(value));
         }
 
+        /** The number that these bits mean without a sign, of which there are so many. */
+        public static Whole unsigned(long stored, int bits) {
+            return new Whole(BigInteger.valueOf(stored).mod(BigInteger.ONE.shiftLeft(bits)));
+        }
+
         @Override
         public JsonNode json() {
             return value.abs().compareTo(EXACT_IN_EVERY_READER_OF_JSON) > 0

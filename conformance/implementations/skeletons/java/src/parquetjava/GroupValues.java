@@ -147,8 +147,8 @@ public final class GroupValues {
             return new Value.Time(number.multiply(nanoseconds(time.getUnit())));
         } else if (annotation instanceof TimestampLogicalTypeAnnotation timestamp) {
             return new Value.Timestamp(number.multiply(nanoseconds(timestamp.getUnit())));
-        } else if (annotation instanceof IntLogicalTypeAnnotation integer && !integer.isSigned() && stored < 0) {
-            return new Value.Whole(number.add(BigInteger.ONE.shiftLeft(width)));
+        } else if (annotation instanceof IntLogicalTypeAnnotation integer && !integer.isSigned()) {
+            return Value.Whole.unsigned(stored, width);
         }
         return new Value.Whole(number);
     }

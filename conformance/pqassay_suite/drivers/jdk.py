@@ -1,0 +1,42 @@
+"""Where a Java of at least some release is: that of the search path is often an older one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+PLACES = ("/usr/lib/jvm/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home", "/opt/java/*")
+"""Folders in which systems put them."""
+
+
+def java_home(least: int) -> Path | None:
+    """The folder of a JDK of this feature release or a newer one: the one of ``JAVA_HOME`` or the search path before others."""
+    for home in _homes():
+        release = _release(home)
+        if release is not None and release >= least and (home / "bin" / "javac").exists():
+            return home
+    return None
+
+
+def _homes() -> Iterator[Path]:
+    if chosen := os.environ.get("JAVA_HOME"):
+        yield Path(chosen)
+    if java := shutil.which("java"):
+        yield Path(java).resolve().parents[1]
+    for place in PLACES:
+        yield from sorted(Path("/").glob(place.removeprefix("/")))
+
+
+def _release(home: Path) -> int | None:
+    """The feature release that the file ``release`` of a JDK tells."""
+    try:
+        version = re.search(r'^JAVA_VERSION="(\d+)', (home / "release").read_text("utf-8"), re.MULTILINE)
+    except OSError:
+        return None
+    return int(version[1]) if version else None
+
+
+__all__ = ["java_home"]
