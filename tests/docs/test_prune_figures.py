@@ -22,7 +22,7 @@ def test_the_lakes_are_what_the_guide_says_of_them() -> None:
     assert FIGURES["spread"]["index_bytes"] < FIGURES["clustered"]["index_bytes"]
 
 
-def test_loading_from_the_table_pays_where_bounds_say_nothing_and_hardly_for_one_query_where_they_say_a_lot() -> None:
+def test_the_table_pays_where_bounds_say_nothing_and_hardly_where_they_say_a_lot() -> None:
     spread, clustered = (FIGURES[lake]["engines"] for lake in ("spread", "clustered"))
 
     assert all(times["table"] < times["native"] for times in spread.values())
