@@ -13,7 +13,7 @@ import typer
 
 from pqassay.cli.failure import fail, fail_at_length
 from pqassay_spec.base.help_pages import epilog, example
-from pqassay_suite.cli.driver import named_driver
+from pqassay_suite.cli.driver import named_drivers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pqassay_suite.cases.expectations import Expectation
     from pqassay_suite.drivers.implementations import Implementation
     from pqassay_suite.exploring.asking import Asker
+    from pqassay_suite.exploring.drawn_file import Question
     from pqassay_suite.exploring.search import Finding, Search
 
 INTERRUPTED = 130
@@ -70,15 +71,7 @@ def explore(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write file, question and text of each finding into this folder."),
-    ] = None,
-    database: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep examples here; later runs try them first. Default: examples in --output.",
-            show_default=False,
-        ),
+        typer.Option(metavar="DIR", help="Keep findings in this folder; later runs ask about them first."),
     ] = None,
     repeat: Annotated[
         str | None,
@@ -93,7 +86,10 @@ def explore(
     for name, value in (("--seconds", seconds), ("--timeout", timeout)):
         if not (math.isfinite(value) and value > 0):
             fail(f"{name} is a number greater than 0")
-    command, known_driver = named_driver(driver or [], shipped)
+    one, *others = named_drivers(driver or [], [shipped] if shipped else [])
+    if others:
+        fail("name one driver, by --driver or behind --")
+    command, known_driver = one.command, one.implementation
     entries, cases = _expected(expectations, known_driver)
     asker = _asker(command, known_driver, timeout)
     named = ["--driver", shipped] if shipped else ["--", *command]
@@ -107,7 +103,7 @@ def explore(
             seconds=seconds,
             examples=examples,
             seed=seed,
-            database=database or (output / "examples" if output else None),
+            kept=_kept(output),
         )
         new = 0
         for finding in search.run():
@@ -138,7 +134,7 @@ def _asker(command: list[str], shipped: Implementation | None, timeout: float) -
 
 
 def _search(
-    asker: Asker, *, lies: bool, seconds: float, examples: int | None, seed: int, database: Path | None
+    asker: Asker, *, lies: bool, seconds: float, examples: int | None, seed: int, kept: Sequence[Question]
 ) -> Search:
     try:
         from pqassay_suite.exploring.drawing import Choices
@@ -153,7 +149,24 @@ def _search(
         fail("lies are told to queries, and the driver declares no scan")
     choices = Choices(asker.kinds, asker.codecs, scans=asker.family is not None, lies=lies)
     limits = Limits(seconds, seed=seed) if examples is None else Limits(seconds, examples, seed)
-    return Search(asker, choices, limits, database)
+    return Search(asker, choices, limits, kept)
+
+
+def _kept(folder: Path | None) -> list[Question]:
+    """The questions of a folder of findings."""
+    paths = sorted(folder.glob("*/question.json")) if folder else []
+    return [_question(path) for path in paths]
+
+
+def _question(path: Path) -> Question:
+    from pqassay_suite.exploring.drawn_file import Question, QuestionError
+
+    try:
+        return Question.from_json(path.read_text("utf-8"))
+    except OSError as error:
+        fail(f"{path}: {error.strerror or error}")
+    except QuestionError as error:
+        fail(f"{path}: {error}")
 
 
 def _expected(
@@ -204,10 +217,10 @@ def _repeat(asker: Asker, question: str) -> None:
     from pqassay_suite.exploring.drawn_file import Question, QuestionError
 
     try:
-        text = question if question.lstrip().startswith("{") else Path(question).read_text("utf-8")
-        (difference,) = asker.differences([Question.from_json(text)])
-    except OSError as error:
-        fail(f"{question}: {error.strerror or error}")
+        asked = (
+            Question.from_json(question) if question.lstrip().startswith("{") else _question(Path(question))
+        )
+        (difference,) = asker.differences([asked])
     except QuestionError as error:
         fail(str(error))
     typer.echo(f"{difference.cause}: {difference.details}" if difference else "right, or not supported")

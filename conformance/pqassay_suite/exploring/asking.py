@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from pqassay.literals.predicate import PredicateError, Semantics
+from pqassay.literals.rows import digest, rows_difference
 from pqassay.report.run.model import Operation
+from pqassay_spec.golden.literals import Value
 from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers import protocol
+from pqassay_suite.drivers.capabilities import missing_capability
 from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer, Reply
 from pqassay_suite.drivers.protocol import Accept, HelloAnswer, IgnoredIndex, Index, Reject
-from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question, QuestionError
+from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question, QuestionError, columns_asked
 from pqassay_suite.exploring.kinds import KINDS
 from pqassay_suite.judging.bench import described
-from pqassay_suite.judging.causes import cause_of, is_accident
-from pqassay_suite.judging.row_answers import judged_rows
+from pqassay_suite.judging.causes import Accidents, cause_of, refusal_of
+from pqassay_suite.judging.differences import Selection, difference_of_rows
+from pqassay_suite.judging.row_answers import rows_of
 
 CODECS = {"none": "", "snappy": "codec.snappy", "gzip": "codec.gzip", "zstd": "codec.zstd", "lz4": "codec.lz4-raw", "brotli": "codec.brotli"}  # fmt: skip
 """Codecs as pyarrow calls them, and the capability that each takes."""
@@ -35,11 +39,21 @@ class Difference:
         cause: In the words that results of `pqassay suite run` have for it.
         fault: The same in two words.
         details: Rows that differ, or the message; other details are still the same cause.
+        is_of_rows: Whether there are rows, and these are wrong.
+        blame: Of a scan, whether its rows are right without the index.
     """
 
     cause: str
     fault: str
     details: str
+    is_of_rows: bool = False
+    blame: str = ""
+
+    def is_like(self, other: Difference) -> bool:
+        """Whether another one may be of the same defect: which values differ, and how, depends on the file."""
+        if not (self.is_of_rows and other.is_of_rows):
+            return self.cause == other.cause
+        return self.blame == other.blame
 
 
 class Asker:
@@ -48,6 +62,7 @@ class Asker:
     def __init__(self, driver: DriverUnderTest, hello: HelloAnswer) -> None:
         self.driver, self.hello = driver, hello
         self.semantics = Semantics(hello.nan, hello.zeros)
+        self._accidents = Accidents(None if hello.raises is None else tuple(hello.raises))
         self.asked = 0
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._kinds: list[str] = []
@@ -59,7 +74,7 @@ class Asker:
 
     def can(self, operation: Operation, family: str, needs: Sequence[str] = ()) -> bool:
         """Whether the driver declares what this takes."""
-        return not protocol.missing_capability(operation, family, [], needs, self.hello.capabilities)
+        return not missing_capability(operation, family, [], needs, self.hello.capabilities, self.hello.lacks)
 
     @property
     def family(self) -> str | None:
@@ -104,16 +119,19 @@ class Asker:
             if scans:
                 without = self._differences(path, [questions[place] for place in scans], "off")
                 for place, other in zip(scans, without, strict=True):
-                    wrong[place] = self._blamed(wrong[place], by_index=other is None)
+                    wrong[place] = self._blamed(wrong[place], is_right=other is None)
             return wrong
         finally:
             path.unlink(missing_ok=True)
 
-    def _blamed(self, difference: Difference | None, *, by_index: bool) -> Difference | None:
-        if difference is None or difference.fault not in ("rows missing", "rows too many", "other rows"):
+    def _blamed(self, difference: Difference | None, *, is_right: bool) -> Difference | None:
+        """The difference of a scan, with what the same query gives without the index."""
+        if difference is None or not difference.is_of_rows:
             return difference
-        blame = "by the index" if by_index else "without it too"
-        return Difference(f"{difference.cause}, {blame}", difference.fault, difference.details)
+        if not is_right:
+            return replace(difference, blame="without it too")
+        blame = "by the index" if self.hello.index_off else "of the filter"
+        return replace(difference, blame=blame, cause=f"{difference.cause}, {blame}")
 
     def _differences(
         self, path: Path, questions: Sequence[Question], index: Index
@@ -121,57 +139,67 @@ class Asker:
         scans = [place for place, question in enumerate(questions) if question.predicate is not None]
         replies: dict[int, Reply] = {}
         folder = Path(self._folder.name)
+        types = {column.name: column.kind for column in questions[0].file.columns}
         if scans:
             queries = [
                 protocol.Query(seq, questions[seq].asked, list(questions[seq].columns), index)
                 for seq in scans
             ]
             request = protocol.ScanRequest(
-                protocol.PROTOCOL, "scan", self.family or "PQF", str(path), queries
+                protocol.PROTOCOL, "scan", self.family or "PQF", str(path), queries, types=types
             )
             replies |= dict(zip(scans, self.driver.ask_queries(request, folder), strict=True))
         for place, question in enumerate(questions):
             if question.predicate is None:
-                read = protocol.ReadRequest(protocol.PROTOCOL, "read", str(path), list(question.columns))
+                read = protocol.ReadRequest(
+                    protocol.PROTOCOL, "read", str(path), list(question.columns), types
+                )
                 replies[place] = self.driver.ask(read, folder)
         return [self._difference(question, replies[place], path) for place, question in enumerate(questions)]
 
     def _difference(self, question: Question, reply: Reply, path: Path) -> Difference | None:
         operation: Operation = "read" if question.predicate is None else "scan"
-        family = self.family or "PQF"
+        names = [column.name for column in question.file.columns]
         if isinstance(reply, NoAnswer):
             if reply.outcome == "unsupported":
                 return None
             cause = cause_of(
-                operation, reply.outcome, reply.reason, actual=None, stderr=reply.stderr, family=family
+                operation, reply.outcome, reply.reason, actual=None, stderr=reply.stderr, names=names
             )
             return Difference(cause, "a crash" if reply.outcome == "crashed" else "no answer", reply.reason)
         if isinstance(reply, Reject):
-            message = described(reply).replace(str(path), "data.parquet").replace(path.name, "data.parquet")
-            cause = cause_of(operation, "failed", "", actual=message, stderr=None, family=family)
-            return Difference(
-                cause, "a refusal by accident" if is_accident(reply.raised) else "a refusal", message
-            )
+            message = reply.message.replace(str(path), "data.parquet").replace(path.name, "data.parquet")
+            fault = "a refusal by accident" if self._accidents.include(reply.raised) else "a refusal"
+            shown = described(replace(reply, message=message))
+            return Difference(refusal_of(reply.raised, message, names), fault, shown)
         if not isinstance(reply, Accept | IgnoredIndex):
             return None
         try:
-            judgement = judged_rows(question.truth(self.semantics), reply, "")
+            return _of_rows(question, question.truth(self.semantics), reply)
         except PredicateError:
             return None
-        if judgement.right:
+
+
+def _of_rows(
+    question: Question, wanted: list[list[Value]], answer: Accept | IgnoredIndex
+) -> Difference | None:
+    came = rows_of(answer)
+    if came is None:
+        if answer.digest == digest(wanted):
             return None
-        fault = fault_of(judgement.actual)
-        return Difference(f"{operation} of {family}: wrong rows", fault, judgement.actual)
-
-
-def fault_of(details: str) -> str:
-    """In which way rows differ.
-
-    >>> fault_of('1 row missing: ["a"]'), fault_of('1 row missing: ["a"]; 1 row too many: ["b"]')
-    ('rows missing', 'other rows')
-    """
+        return Difference("wrong rows: another digest", "other rows", f"digest {answer.digest}", True)
+    if not (details := rows_difference(wanted, came)):
+        return None
+    compared = columns_asked(question.predicate)
+    rows = question.file.rows
+    selection = Selection(
+        [[row[name] for name in question.columns] for row in rows],
+        [[row[name] for name in compared] for row in rows],
+    )
+    words = difference_of_rows(wanted, came, selection if compared else None).words
     missing, many = " missing: " in details, " too many: " in details
-    return "other rows" if missing == many else "rows missing" if missing else "rows too many"
+    fault = "other rows" if missing == many else "rows missing" if missing else "rows too many"
+    return Difference(f"wrong rows: {words}", fault, details, True)
 
 
 @cache

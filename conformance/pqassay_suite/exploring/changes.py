@@ -50,27 +50,32 @@ Told = Callable[[Any, Any, int], tuple[str, Any] | None]
 def _bound(name: str, other: str) -> Told:
     def told(statistics: Statistics | None, _: Any, __: int) -> tuple[str, Any] | None:
         value = getattr(statistics, other, None)
-        return None if value in (None, getattr(statistics, name)) else (f"{STATISTICS}.{name}", value)
+        return None if value in (None, getattr(statistics, name, None)) else (f"{STATISTICS}.{name}", value)
 
     return told
 
 
-def _page_bound(name: str, other: str) -> Told:
+def _page_bound(name: str, other: str, end: BoundaryOrder) -> Told:
+    """A bound of a page that is the other one: of a page at an end, so that bounds in order stay so.
+
+    Args:
+        name: The bounds that are changed.
+        other: The bounds that they become.
+        end: In which order it is the last page that may be changed.
+    """
+
     def told(_: Any, chunk: Any, page: int) -> tuple[str, Any] | None:
-        values = getattr(chunk.column_index, other, None)
-        return (
-            None
-            if not values
-            else (f"column_index.{name}[{page % len(values)}]", values[(page + 1) % len(values)])
+        index = chunk.column_index
+        pages = (
+            [] if index is None else [each for each, is_null in enumerate(index.null_pages) if not is_null]
         )
-
-    return told
-
-
-def _page(name: str, value: Any) -> Told:
-    def told(_: Any, chunk: Any, page: int) -> tuple[str, Any] | None:
-        values = getattr(chunk.column_index, name, None)
-        return None if not values else (f"column_index.{name}[{page % len(values)}]", value)
+        if index is not None and index.boundary_order != BoundaryOrder.UNORDERED:
+            pages = pages[-1:] if index.boundary_order == end else pages[:1]
+        if not pages:
+            return None
+        place = pages[page % len(pages)]
+        value = getattr(index, other)[place]
+        return None if value == getattr(index, name)[place] else (f"column_index.{name}[{place}]", value)
 
     return told
 
@@ -79,13 +84,11 @@ LIES: Mapping[str, Told] = {
     "a lower bound that is too great": _bound("min_value", "max_value"),
     "an upper bound that is too small": _bound("max_value", "min_value"),
     "no nulls where there are some": lambda statistics, _, __: (f"{STATISTICS}.null_count", 0) if statistics and statistics.null_count else None,
-    "the lower bound of another page": _page_bound("min_values", "min_values"),
-    "the upper bound of another page": _page_bound("max_values", "max_values"),
-    "a page that is called null": _page("null_pages", True),
-    "pages that are called ascending": lambda _, chunk, __: ("column_index.boundary_order", BoundaryOrder.ASCENDING) if chunk.column_index else None,
+    "a lower bound of a page that is too great": _page_bound("min_values", "max_values", BoundaryOrder.ASCENDING),
+    "an upper bound of a page that is too small": _page_bound("max_values", "min_values", BoundaryOrder.DESCENDING),
     "a bloom filter of zeros": lambda _, chunk, __: ("bloom_filter.bitset", bytes(len(chunk.bloom_filter.bitset))) if chunk.bloom_filter else None,
 }  # fmt: skip
-"""What may be false, by name."""
+"""What may be false, by name: lies that the structure itself does not show."""
 
 
 def changed(data: bytes, without: Sequence[str], lie: Lie | None) -> bytes:

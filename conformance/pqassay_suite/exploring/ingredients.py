@@ -92,8 +92,7 @@ def _of_columns(question: Question) -> Iterator[Ingredient]:
     for column in question.file.columns:
         if named and column.name not in named:
             yield Ingredient("a column beside", _without_column(question, column))
-            continue
-        if len(question.file.columns) > 1 and not named:
+        elif len(question.file.columns) > 1 and not named:
             yield Ingredient("several columns", _without_column(question, column))
         if column.kind != PLAIN_KIND:
             yield Ingredient(f"a column of {column.kind}", _as_numbers(question, column))

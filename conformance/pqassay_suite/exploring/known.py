@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from pqassay.report.run.model import Outcome
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.expectations import Expectation
-from pqassay_suite.exploring.asking import fault_of
 from pqassay_suite.exploring.drawn_file import columns_asked
 from pqassay_suite.exploring.kinds import SPECIAL
 from pqassay_suite.exploring.search import Finding
 
-WRONG_ROWS = "wrong rows"
+_FEATURE = re.compile(r"(?<=^wrong rows: )(.*?) \([^)]*\)")
+"""A feature of the file, by which results tell causes apart that have the same words."""
 
 OUTCOMES: Sequence[Outcome] = ("failed", "crashed", "refused by accident", "protocol error")
 """Outcomes of golden cases that foretell a wrong answer about another file."""
@@ -23,8 +24,8 @@ def foretold_by(
 ) -> str | None:
     """The golden case by which the expectations of an implementation foretell a finding; ``None`` if it is new.
 
-    Only valid cases count.  A crash and a refusal are known by their words.  Wrong rows are known where the rows of the case are wrong in the
-    same way, with the index alone or without it too, and it has columns of the same kinds and all special values that the finding takes.
+    Only valid cases count.  A crash and a refusal are known by their words.  Wrong rows are known where those of the case differ in the same
+    words, and it has columns of the same kinds and all special values that the finding takes.
     """
     for entry in entries:
         if entry.cause is None or entry.outcome not in OUTCOMES:
@@ -37,17 +38,11 @@ def foretold_by(
 
 
 def _is_alike(finding: Finding, entry: Expectation, golden: GoldenCase) -> bool:
-    cause, difference = entry.cause or "", finding.difference
-    if WRONG_ROWS not in cause:
-        return cause == difference.cause
-    is_same_way = _way(cause) == _way(difference.cause) and fault_of(entry.reason or "") == difference.fault
-    return is_same_way and _has_all(golden, finding)
-
-
-def _way(cause: str) -> tuple[str, str]:
-    """The operation, and how its rows were wrong: by the family alone causes differ."""
-    operation, _, rows = cause.partition(" of ")
-    return operation, rows.partition(": ")[2]
+    difference = finding.difference
+    is_same = _FEATURE.sub(r"\1", entry.cause or "") == _FEATURE.sub(r"\1", difference.cause)
+    if not (is_same and difference.is_of_rows):
+        return is_same
+    return entry.operation == ("scan" if finding.question.predicate else "read") and _has_all(golden, finding)
 
 
 def _has_all(golden: GoldenCase, finding: Finding) -> bool:

@@ -9,8 +9,8 @@ from pqassay_spec.mutation.mutations import Inapplicable
 from pqassay_suite.exploring.changes import lie_in
 from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question
 
-CODECS = {"gzip": "GZIP", "lz4": "LZ4_RAW"}
-"""Codecs that the tiny writer has, as pyarrow calls them."""
+CODECS = {"gzip": "GZIP"}
+"""Codecs that the tiny writer has too, as pyarrow calls them; its LZ4 is the deprecated one, which pyarrow does not write."""
 
 ENCODINGS = {"DELTA_BINARY_PACKED": "delta", "BYTE_STREAM_SPLIT": "split", "RLE": "runs"}
 """The field of a layout that asks for an encoding."""
@@ -94,11 +94,8 @@ def _lie(question: Question, name: str) -> str:
 
 def _lacking(file: DrawnFile) -> list[str]:
     encodings = {each.encoding for each in file.columns} - {"PLAIN", *ENCODINGS}
-    codec = (
-        [f"the codec {file.codec} in pages of version 2"]
-        if file.codec != "none" and file.version == 2
-        else []
-    )
+    is_packed = file.codec == "none" or (file.codec in CODECS and file.version == 1)
+    codec = [] if is_packed else [f"the codec {file.codec} in pages of version {file.version}"]
     without = [f"no {name}" for name in file.without if name not in WITHOUT and name not in BY_DEFAULT]
     return [*(f"the encoding {name}" for name in sorted(encodings)), *codec, *without]
 

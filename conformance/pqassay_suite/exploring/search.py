@@ -5,11 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from random import Random
 
 from hypothesis import HealthCheck, Phase, find, settings
-from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
 
 from pqassay_spec.mutation.mutations import Inapplicable
@@ -57,8 +55,8 @@ class Finding:
 
     def explains(self, question: Question, difference: Difference) -> bool:
         """Whether another wrong answer is of the same cause: the same words, with all that this one takes."""
-        return difference.cause == self.difference.cause and (
-            "wrong rows" not in difference.cause or names_of(question) >= set(self.takes)
+        return self.difference.is_like(difference) and (
+            not difference.is_of_rows or names_of(question) >= set(self.takes)
         )
 
 
@@ -99,7 +97,7 @@ class Search:
         asker: The driver.
         choices: What may be drawn.
         limits: When it ends.
-        database: Folder of hypothesis's database of examples; what was met before is tried first.
+        kept: Questions that are asked first, such as those of earlier findings.
         findings: What was met, each as small as it could be made.
         drawn: Files that were drawn.
         was_interrupted: Whether somebody ended it.
@@ -108,7 +106,7 @@ class Search:
     asker: Asker
     choices: Choices
     limits: Limits
-    database: Path | None = None
+    kept: Sequence[Question] = ()
     findings: list[Finding] = field(default_factory=list[Finding])
     drawn: int = 0
     explained: int = 0
@@ -120,12 +118,13 @@ class Search:
     def run(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Finding]:
         """Findings, one after the other, until the time is over or somebody interrupts."""
         self._clock, self._end = clock, clock() + self.limits.seconds
+        rounds = [*(lambda question=each: self._asked_again(question) for each in self.kept)]
         while not self._is_over():
             self._target = None
             self._frames.clear()
-            exhausted = False
+            is_last = False
             try:
-                exhausted = self._round()
+                is_last = rounds.pop(0)() if rounds else self._round()
             except _OverError:
                 pass
             except KeyboardInterrupt:
@@ -134,8 +133,15 @@ class Search:
                 finding = self._finished(self._target)
                 self.findings.append(finding)
                 yield finding
-            if self.was_interrupted or (exhausted and self._target is None):
+            if self.was_interrupted or (is_last and self._target is None):
                 return
+
+    def _asked_again(self, question: Question) -> bool:
+        """Ask a question that is kept; false, since others follow."""
+        (difference,) = self._differences([question])
+        if difference is not None and not self._is_explained(question, difference):
+            self._target = _Target(question, difference, self.drawn)
+        return False
 
     def _is_over(self) -> bool:
         return self.was_interrupted or self._clock() >= self._end or self.drawn >= self.limits.examples
@@ -143,21 +149,18 @@ class Search:
     def _round(self) -> bool:
         """Draw and shrink; true if there is nothing more to draw."""
         number = len(self.findings)
-        database = DirectoryBasedExampleDatabase(self.database) if self.database else None
-        lies = "lies " if self.choices.lies else ""
         try:
             find(
                 questions(self.choices),
                 self._is_target,
                 settings=settings(
-                    database=database,
+                    database=None,
                     max_examples=MOST_DRAWN,
                     deadline=None,
                     suppress_health_check=list(HealthCheck),
-                    phases=(Phase.reuse, Phase.generate, Phase.shrink),
+                    phases=(Phase.generate, Phase.shrink),
                 ),
                 random=Random(f"{self.limits.seed} {number}"),  # noqa: S311 - the same examples for the same seed
-                database_key=f"{self.asker.hello.name} {lies}{number}".encode(),
             )
         except (NoSuchExample, Unsatisfiable):
             return True
@@ -251,4 +254,4 @@ class Search:
 
 
 def _is_like(one: Difference, other: Difference) -> bool:
-    return (one.cause, one.fault) == (other.cause, other.fault)
+    return one.is_like(other) and one.fault == other.fault

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "fakes"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from honest import Honest, run
-from pqassay_driver import Query, matching
+from suite.fakes.honest import Honest, run
+
+from pqassay_driver import Query, matching  # isort: skip
 
 ORDER = ("<", "<=", ">", ">=")
 
@@ -82,6 +83,7 @@ DEFECTS: dict[str, Callable[[Any, Query, list[Rows]], list[Rows]]] = {
 
 class Defective(Honest):
     name = "defective"
+    index_off = True
 
     def __init__(self, spoil: Callable[[Any, Query, list[Rows]], list[Rows]]) -> None:
         super().__init__()

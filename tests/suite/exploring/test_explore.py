@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -27,22 +29,26 @@ def test_a_question_is_repeated_from_its_text_and_from_its_file(tmp_path: Path) 
     by_file = command("--repeat", str(tmp_path / "question.json"), "--", *DRIVER)
     right = command("--repeat", FORGOTTEN.replace('"<"', '"<="'), "--", *DRIVER)
 
-    assert "scan of PIX: wrong rows, without it too: 1 row missing: [1]\n" == by_text.stdout == by_file.stdout
+    assert "wrong rows: rows missing: 1 row missing: [1]\n" == by_text.stdout == by_file.stdout
     assert (1, 1) == (by_text.exit_code, by_file.exit_code)
     assert (0, "right, or not supported\n") == (right.exit_code, right.stdout)
 
 
-def test_a_database_brings_a_finding_back_and_its_folder_is_whole(tmp_path: Path) -> None:
-    arguments = ["--examples", "60", "--seed", "3", "--output", str(tmp_path), "--", *DRIVER]
+def test_the_printed_command_repeats_a_finding_and_so_does_the_next_run(tmp_path: Path) -> None:
+    arguments = ["--examples", "20", "--seed", "3", "--output", str(tmp_path), "--", *DRIVER]
     result = command(*arguments)
 
-    folders = [folder for folder in tmp_path.iterdir() if folder.name != "examples"]
+    folders = list(tmp_path.iterdir())
+    assert [] != folders
     for folder in folders:
         assert {"data.parquet", "question.json", "finding.txt"} == {path.name for path in folder.iterdir()}
         assert (folder / "finding.txt").read_text() in result.stdout
-        again = command("--repeat", str(folder / "question.json"), "--", *DRIVER)
-        assert 1 == again.exit_code
-    assert (1 if folders else 0) == result.exit_code
+    assert 1 == result.exit_code
+    for printed in re.findall(r"^  repeat   pqassay suite (explore .*)$", result.stdout, re.MULTILINE):
+        assert 1 == CliRunner().invoke(app, shlex.split(printed)).exit_code
+
+    again = command("--examples", "1", *arguments[2:])
+    assert {folder.name for folder in folders} <= set(re.findall(r"^(\S+)  new$", again.stdout, re.MULTILINE))
 
 
 @pytest.mark.parametrize(
