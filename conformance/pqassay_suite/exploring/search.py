@@ -16,7 +16,7 @@ from pqassay_suite.exploring.drawing import Choices, questions
 from pqassay_suite.exploring.drawn_file import Question, QuestionError
 from pqassay_suite.exploring.ingredients import ingredients, names_of, smaller
 
-MOST_SHRINKS = 100
+MOST_SHRINKS = 50
 """Files that are asked about while an example is shrunk; leaving out goes on from what there is then."""
 
 MOST_DRAWN = 1_000_000
@@ -139,7 +139,9 @@ class Search:
     def _asked_again(self, question: Question) -> bool:
         """Ask a question that is kept; false, since others follow."""
         (difference,) = self._differences([question])
-        if difference is not None and not self._is_explained(question, difference):
+        if difference is not None and self._is_explained(question, difference):
+            self.explained += 1
+        elif difference is not None:
             self._target = _Target(question, difference, self.drawn)
         return False
 

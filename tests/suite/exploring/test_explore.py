@@ -34,21 +34,18 @@ def test_a_question_is_repeated_from_its_text_and_from_its_file(tmp_path: Path) 
     assert (0, "right, or not supported\n") == (right.exit_code, right.stdout)
 
 
-def test_the_printed_command_repeats_a_finding_and_so_does_the_next_run(tmp_path: Path) -> None:
-    arguments = ["--examples", "20", "--seed", "3", "--output", str(tmp_path), "--", *DRIVER]
-    result = command(*arguments)
+def test_a_kept_question_is_a_finding_which_the_printed_command_repeats(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "question.json").write_text(FORGOTTEN)
+    result = command("--examples", "1", "--output", str(tmp_path), "--", *DRIVER)
+    (folder,) = tmp_path.glob("rows-missing-*")
+    (printed,) = re.findall(r"^  repeat   pqassay suite (explore .*)$", result.stdout, re.MULTILINE)
+    again = CliRunner().invoke(app, shlex.split(printed))
 
-    folders = list(tmp_path.iterdir())
-    assert [] != folders
-    for folder in folders:
-        assert {"data.parquet", "question.json", "finding.txt"} == {path.name for path in folder.iterdir()}
-        assert (folder / "finding.txt").read_text() in result.stdout
-    assert 1 == result.exit_code
-    for printed in re.findall(r"^  repeat   pqassay suite (explore .*)$", result.stdout, re.MULTILINE):
-        assert 1 == CliRunner().invoke(app, shlex.split(printed)).exit_code
-
-    again = command("--examples", "1", *arguments[2:])
-    assert {folder.name for folder in folders} <= set(re.findall(r"^(\S+)  new$", again.stdout, re.MULTILINE))
+    assert {"data.parquet", "question.json", "finding.txt"} == {path.name for path in folder.iterdir()}
+    assert (folder / "finding.txt").read_text() in result.stdout
+    assert (1, 1) == (result.exit_code, again.exit_code)
+    assert "wrong rows: rows missing: 1 row missing: [1]\n" == again.stdout
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from pqassay_suite.drivers.protocol import (
 )
 from pqassay_suite.exploring.asking import Asker, Difference
 from pqassay_suite.exploring.drawing import Choices
-from pqassay_suite.exploring.drawn_file import Question
+from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question
+from pqassay_suite.exploring.kinds import SPECIAL
 from pqassay_suite.exploring.search import Finding, Limits, Search
 
 pytestmark = pytest.mark.slow
@@ -99,7 +101,7 @@ def test_a_planted_defect_is_met_soon_and_made_small(asker: Asker, takes: set[st
     kind = "double" if "a column of double" in takes else "int32"
     finding = next(search(asker, 200, kind).run())
 
-    assert takes == set(finding.takes)
+    assert takes <= set(finding.takes) <= takes | set(SPECIAL)
     assert way == finding.difference.blame
     assert len(finding.question.file.written()) < LARGEST
     assert finding.examples < 200
@@ -107,25 +109,23 @@ def test_a_planted_defect_is_met_soon_and_made_small(asker: Asker, takes: set[st
 
 
 @pytest.mark.parametrize("asker", ["second-row-group"], indirect=True)
-def test_the_same_seed_gives_the_same_finding_which_explains_what_comes_later(asker: Asker) -> None:
-    first, second = search(asker, 30), search(asker, 30)
-
-    assert (findings := list(first.run())) == list(second.run())
-    assert 1 == len(findings)
-    assert 0 < first.explained == second.explained
+def test_the_same_seed_gives_the_same_finding(asker: Asker) -> None:
+    assert next(search(asker, 60).run()) == next(search(asker, 60).run())
 
 
 @pytest.mark.parametrize("asker", ["second-row-group"], indirect=True)
-def test_a_kept_question_is_asked_first(asker: Asker) -> None:
-    before = next(search(asker, 30).run())
-    again = next(search(asker, 30, kept=[before.question]).run())
+def test_kept_questions_are_asked_first_and_a_finding_explains_those_with_all_that_it_takes(
+    asker: Asker,
+) -> None:
+    file = DrawnFile((DrawnColumn("a", "int32", (5, 1)),), row_group_rows=1)
+    plain = Question(file, ("<", "a", 2), ("a",))
+    more = replace(plain, file=replace(file, codec="snappy", page_index=True))
+    made = search(asker, 1, kept=[plain, more])
 
-    assert (before.question, before.difference, before.takes) == (
-        again.question,
-        again.difference,
-        again.takes,
-    )
-    assert 0 == again.examples < before.examples
+    (finding,) = made.run()
+    assert 0 == finding.examples
+    assert ("several row groups", "a comparison by order") == finding.takes
+    assert 1 <= made.explained
 
 
 @pytest.mark.parametrize("asker", ["believing"], indirect=True)
