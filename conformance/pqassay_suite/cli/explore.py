@@ -233,6 +233,6 @@ def _summary(search: Search, new: int) -> None:
     ended = "; interrupted" if search.was_interrupted else ""
     total = len(search.findings)
     typer.echo(
-        f"{hello.name} {hello.version}: {search.drawn} files drawn, {search.asker.asked} asked about, seed {search.limits.seed}; "
+        f"{hello.name} {hello.version}: {search.drawn} file{'' if search.drawn == 1 else 's'} drawn, {search.asker.asked} asked about, seed {search.limits.seed}; "
         f"{total} finding{'' if total == 1 else 's'}, {new} new; {search.explained} more wrong answers are explained by them{ended}"
     )
