@@ -393,7 +393,8 @@ def test_only_indexes_of_columns_that_are_asked_for_are_read_and_only_where_they
     ]
     add_indexes(path, [*requests, Request(IndexType.ZONE_SUMS, (("u",), ("v",)), Granularity.ROW_GROUP)])
     [file] = Answerer.open(path).lake.files
-    assert file is not None and file.directory is not None
+    assert file is not None
+    assert file.directory is not None
     sets = sum(entry.entry.head.stored_length for entry in file.directory.entries)
     asked = {
         "SELECT g, COUNT(*) FROM t GROUP BY g": (0, 4),  # from sums of either
