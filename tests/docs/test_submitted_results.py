@@ -51,7 +51,7 @@ def whole() -> RunReport:
     hello = HelloAnswer(
         answer="accept", name="Made Up", version="1.2", language="none", capabilities=["read"]
     )
-    report = runner._report(cases, Settings(["made"]), hello, results, [], [], Expectations())
+    report = runner._report(cases, Settings(["made"]), hello, results, [], [], [], Expectations())
     return counted_by(current(), dataclasses.replace(report, asked=asked), cases)
 
 

@@ -163,7 +163,7 @@ def misled_reference(golden: GoldenCase, folder: Path, inspector: Inspector) -> 
                 return "reference refuses"
             continue
         assert isinstance(found, Accept | IgnoredIndex)
-        if not judged_rows(wanted(golden, query), found, "").right:
+        if not judged_rows(golden, wanted(golden, query), found, "").right:
             return "reference"
     return None
 

@@ -73,7 +73,7 @@ def test_two_values_differ_by_their_kinds_and_not_by_what_they_are(
 
 
 def test_a_pair_of_rows_is_found_by_what_they_share() -> None:
-    wanted = [[1, "a"], [2, "b"], [3, "c"]]
+    wanted: list[list[Value]] = [[1, "a"], [2, "b"], [3, "c"]]
 
     assert "null instead of text" == difference_of_rows(wanted, [[3, "c"], [2, None], [1, "a"]]).words
     assert "null instead of text" == difference_of_rows(wanted, [[2, None], [1, "a"]]).words

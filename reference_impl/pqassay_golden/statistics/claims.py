@@ -67,12 +67,13 @@ INT96 = TinyParquet(
 )  # fmt: skip
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
 """Of the years 1 to 9999, since 1970."""
+WIDE_UNITS: tuple[tuple[Literal["millis", "micros"], int], ...] = (("millis", 10**3), ("micros", 10**6))
 WIDE = TinyParquet(
     (
         Column("metal", "string", METALS),
         *(
             Column(unit, wide_timestamp(unit), [FIRST_SECOND * parts, -parts, None, LAST_SECOND * parts])
-            for unit, parts in (("millis", 10**3), ("micros", 10**6))
+            for unit, parts in WIDE_UNITS
         ),
         Column("nanos", wide_timestamp("nanos"), [1 - (1 << 63), -1, None, (1 << 63) - 1]),
     ),

@@ -392,7 +392,10 @@ def test_only_indexes_of_columns_that_are_asked_for_are_read_and_only_where_they
         for kind, names in ((IndexType.DISTINCT_SET, [column]), (IndexType.ZONE_SUMS, ["g", column]))
     ]
     add_indexes(path, [*requests, Request(IndexType.ZONE_SUMS, (("u",), ("v",)), Granularity.ROW_GROUP)])
-    sets = sum(one.entry.head.stored_length for one in Answerer.open(path).lake.files[0].directory.entries)
+    [file] = Answerer.open(path).lake.files
+    assert file is not None
+    assert file.directory is not None
+    sets = sum(entry.entry.head.stored_length for entry in file.directory.entries)
     asked = {
         "SELECT g, COUNT(*) FROM t GROUP BY g": (0, 4),  # from sums of either
         "SELECT g, SUM(v) FROM t GROUP BY g": (0, 4),
