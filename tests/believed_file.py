@@ -339,8 +339,10 @@ def bound(element: SchemaElement, raw: bytes | None) -> Any:
         width = {Type.BOOLEAN: 1, Type.INT32: 4}.get(Type(element.type), 8)
         signed = order is not Order.UNSIGNED and element.type != Type.BOOLEAN
         return _scaled(element, int.from_bytes(raw[:width].ljust(width, b"\0"), "little", signed=signed))
-    if order is Order.DECIMAL:
-        return _scaled(element, int.from_bytes(raw, "big", signed=True))
+    if order in (Order.DECIMAL, Order.SIGNED_12):
+        return _scaled(
+            element, int.from_bytes(raw, "big" if order is Order.DECIMAL else "little", signed=True)
+        )
     return raw
 
 
