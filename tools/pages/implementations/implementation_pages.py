@@ -147,7 +147,7 @@ def observed(result: Result) -> str:
     """What was observed, in words."""
     if result.severity is None:
         return result.outcome
-    names = WRITER_SEVERITIES if result.operation in WRITING else SEVERITIES
+    names = SEVERITIES | (WRITER_SEVERITIES if result.operation in WRITING else {})
     return f"{result.severity}, {names[result.severity]}"
 
 
