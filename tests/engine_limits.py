@@ -33,7 +33,23 @@ VARIANTS = ("pqf/variants", "pqf/variants-shredded", "pqf/variants-of-lists")
 FILES = "pqf/references-to-files"
 """The case with a column of references to files."""
 
+WIDE = ("sta/wide-timestamps", "sta/wide-timestamps-beyond-64-bits")
+"""Cases with timestamps of twelve bytes, which are newer than most engines."""
+
 EXCEPTIONS = {
+    **{
+        (name, case): Limit(version, "no timestamps of twelve bytes", says)
+        for case in WIDE
+        for name, version, says in (
+            ("duckdb", "2.0.0", "Incorrect stats size for type TIMESTAMP"),
+            ("polars", "2.1.0", "Cannot annotate Timestamp"),
+            ("datafusion", "55.0.0", "Cannot annotate Timestamp"),
+            ("fastparquet", "2026.9.0", "its size must be a divisor"),
+            ("spark", "4.3.0", "CANNOT_READ_FILE_FOOTER"),
+            ("spark, row by row", "4.3.0", "CANNOT_READ_FILE_FOOTER"),
+        )
+    },
+    ("pyarrow", WIDE[1]): Limit("26.0.1", "timestamps of 64 bits alone", "does not fit in a 64-bit"),
     **{
         ("duckdb", case): Limit("2.0.0", "variants are encoded again", r"('metadata', b'\x01")
         for case in VARIANTS

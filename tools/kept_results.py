@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from pqassay.report.reading import parse
 from pqassay.report.run.model import RunReport
-from pqassay_suite.cases import writer_cases
+from pqassay_suite.cases import update_cases
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.drivers.implementations import Implementation, implementations
 
@@ -92,7 +92,7 @@ def in_the_matrix() -> list[Implementation]:
 @cache
 def asked_cases() -> Sequence[GoldenCase]:
     """Everything that an implementation is asked about: the golden files, and tables to write."""
-    return writer_cases.asked_cases()
+    return update_cases.asked_cases()
 
 
 def place(name: str, version: str | None, folder: Path = RESULTS) -> Path:

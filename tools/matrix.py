@@ -136,7 +136,7 @@ def kept(report: RunReport) -> RunReport:
             cause=anonymous(result.cause),
         )
         for result in report.results
-        if result.outcome != "passed" or result.warnings
+        if result.outcome != "passed"
     ]
     exposures = [replace(one, detail=anonymous(one.detail)) for one in report.exposures]
     return replace(report, results=results, exposures=exposures)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.revision import FOLDER, Revision, numbers, revision, written
-from pqassay_suite.cases.writer_cases import asked_cases
+from pqassay_suite.cases.update_cases import asked_cases
 
 ROOT = Path(__file__).resolve().parent.parent
 REVISIONS = f"spec/{FOLDER}"

@@ -29,7 +29,7 @@ def problems(report: RunReport, cases: Sequence[GoldenCase]) -> list[str]:
 
     Args:
         report: The results.
-        cases: Everything that is asked here and today, see `pqassay_suite.cases.writer_cases.asked_cases`.
+        cases: Everything that is asked here and today, see `pqassay_suite.cases.update_cases.asked_cases`.
     """
     found = [*_about_names(report), *_about_the_driver(report)]
     if report.protocol != PROTOCOL:

@@ -19,7 +19,6 @@ from pages.implementations.results import Results
 
 from places import ROOT
 from pqassay.report.run.model import (
-    SEVERITIES,
     Driver,
     Exposure,
     ExposureVerdict,
@@ -143,7 +142,7 @@ def test_the_page_names_every_implementation_with_results_and_those_without() ->
 def test_the_counts_of_each_implementation_add_up_to_its_answers() -> None:
     found = Results(kept_results.results(), kept_results.asked_cases())
     lines = part("overview", found)
-    last = len(SEVERITIES) + 4
+    last = len(results_tables.OF_READERS) + 4
 
     for one in found.kept:
         (line,) = (line for line in lines if f"data/results/{one.name}/{one.path.name})" in line)

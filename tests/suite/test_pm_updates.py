@@ -15,8 +15,7 @@ from pqassay_reference.pm.storage import MemoryStorage
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value import SnapshotValue
 from pqassay_spec.pm.value_json import from_json
-from pqassay_suite.cases.update_cases import STOP, UpdateCase, update_cases
-from pqassay_suite.cases.writer_cases import asked_cases
+from pqassay_suite.cases.update_cases import STOP, UpdateCase, asked_cases, update_cases
 from pqassay_suite.drivers.capabilities import missing_capability
 from pqassay_suite.drivers.protocol import Accept, Reject
 from pqassay_suite.judging.answers import operations

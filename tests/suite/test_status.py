@@ -20,7 +20,7 @@ from pqassay.report.run.model import Exposure, Operation, RunReport, ScoredBy
 from pqassay.report.status_table import COLUMNS, TICKS, Aspect, Cell, StatusTable
 from pqassay_spec.golden.revision import current
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
-from pqassay_suite.cases import writer_cases
+from pqassay_suite.cases import update_cases
 from pqassay_suite.cases.case import GoldenCase, inputs_digest
 from pqassay_suite.results import status as status_module
 from pqassay_suite.results.status import asked, features, proving, status, tags_of
@@ -44,7 +44,7 @@ def proofs(cases: Sequence[GoldenCase]) -> dict[tuple[str, Aspect], list[str]]:
 @pytest.fixture
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status_module, "proving", lambda _: PROOFS)
-    monkeypatch.setattr(writer_cases, "asked_cases", kept_results.asked_cases)
+    monkeypatch.setattr(update_cases, "asked_cases", kept_results.asked_cases)
 
 
 def made(

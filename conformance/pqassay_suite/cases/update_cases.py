@@ -16,8 +16,8 @@ from pqassay_spec.golden.revision import case_digest
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_suite.cases.case import GoldenCase
-from pqassay_suite.cases.writer_cases import WriterCase
+from pqassay_suite.cases.case import GoldenCase, golden_folder, load
+from pqassay_suite.cases.writer_cases import WriterCase, writer_cases
 
 ROOM = "update"
 """Where the ids of cases begin that ask to append a snapshot."""
@@ -96,3 +96,13 @@ def _cases(golden: GoldenCase) -> Iterator[UpdateCase]:
         manifest = to_json(case)
         digest = hashlib.sha256(json.dumps(manifest).encode()).hexdigest()
         yield UpdateCase(case, golden.folder, digest, case_digest(manifest), before=before)
+
+
+def asked_cases() -> list[GoldenCase]:
+    """Everything that an implementation is asked about: the golden cases of this installation, tables to write, and updates.
+
+    Raises:
+        CaseError: See `pqassay_suite.cases.case.load`.
+    """
+    golden = load(golden_folder())
+    return [*golden, *writer_cases(), *update_cases(golden)]

@@ -36,7 +36,7 @@ from pqassay_spec.golden.literals import (
     Written,
 )
 from pqassay_spec.golden.revision import case_digest
-from pqassay_suite.cases.case import GoldenCase, golden_folder, load
+from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.drivers.protocol import SortingWish, Wishes
 
 ROOM = "write"
@@ -249,15 +249,3 @@ def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> W
     text = json.dumps([manifest, wished])
     digest = hashlib.sha256(text.encode()).hexdigest()
     return WriterCase(case, Path(case.id), digest, case_digest(manifest, wished), wishes=wishes)
-
-
-def asked_cases() -> list[GoldenCase]:
-    """Everything that an implementation is asked about: the golden cases of this installation, tables to write, and updates.
-
-    Raises:
-        CaseError: See `pqassay_suite.cases.case.load`.
-    """
-    from pqassay_suite.cases.update_cases import update_cases  # noqa: PLC0415 - they are cases of writers, too
-
-    golden = load(golden_folder())
-    return [*golden, *writer_cases(), *update_cases(golden)]

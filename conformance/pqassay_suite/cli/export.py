@@ -121,7 +121,7 @@ def export_status(
     from pqassay.report.reading import parse
     from pqassay.report.run.model import RunReport
     from pqassay_suite.cases.case import CaseError
-    from pqassay_suite.cases.writer_cases import asked_cases
+    from pqassay_suite.cases.update_cases import asked_cases
     from pqassay_suite.results.status import status
 
     require_site(site)

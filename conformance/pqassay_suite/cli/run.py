@@ -78,7 +78,7 @@ def run(
         typer.Option(
             "--driver",
             metavar="NAME",
-            help="Driver that comes with pqassay (`pqassay suite drivers` lists them); several are put side by side.",
+            help="Shipped driver, by name; several are compared side by side.",
         ),
     ] = None,
     case: Annotated[
@@ -89,7 +89,7 @@ def run(
         list[OperationName] | None,
         typer.Option(
             metavar="OPERATION",
-            help=f"Operations to ask; repeatable: {', '.join(get_args(Operation))}. Default: all.",
+            help=f"Operations: {', '.join(get_args(Operation))}. Default: all.",
         ),
     ] = None,
     cases: Annotated[
@@ -302,7 +302,7 @@ def _run_several(
 def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCase], list[GoldenCase]]:
     """All golden cases, and those that match a pattern, with their parents."""
     from pqassay_suite.cases.case import CaseError, load, select
-    from pqassay_suite.cases.writer_cases import asked_cases
+    from pqassay_suite.cases.update_cases import asked_cases
 
     try:
         every = load(folder) if folder else asked_cases()

@@ -21,7 +21,7 @@ from pages.implementations.answers import MEANINGS, SIGNS
 from pages.implementations.results import Results
 from pages.markup import Link, case_link, literal, rule_link, table
 from pages.page import shared_site
-from pqassay.report.run.model import SEVERITIES, Result
+from pqassay.report.run.model import SEVERITIES, UNMET, Result
 from pqassay.report.run.model import WRITING as WRITERS_DO
 from pqassay_spec.rules import catalogue
 from pqassay_suite.cases.case import GoldenCase
@@ -61,19 +61,25 @@ def overview(results: Results, link: Link) -> Iterator[str]:
             "Implementation",
             "Version",
             "Passed",
-            *map(str, SEVERITIES),
+            *map(str, OF_READERS),
             "Writing",
             "Otherwise",
             "Not asked",
         )
         rows = (_overview_row(one, results, link) for one in results.kept)
         yield from _in_matrix(table((*heads, "Golden files"), rows))
-        yield from ("The columns 1 to 7 count wrong answers by what was observed, the gravest first:", "")
-        yield from (f"{severity}. {what}" for severity, what in SEVERITIES.items())
+        yield from (
+            "Columns with a number count wrong answers of readers by what was observed, the gravest first:",
+            "",
+        )
+        yield from (f"{severity}. {what}" for severity, what in OF_READERS.items())
         yield from ("", OVERVIEW, "", _today(results), "")
     if missing := [name for name in results.wanted if name not in {one.name for one in results.kept}]:
         yield from ("", f"Without results so far: {', '.join(f'`{name}`' for name in missing)}.", "")
 
+
+OF_READERS = {severity: what for severity, what in SEVERITIES.items() if severity != UNMET}
+"""What is observed of readers."""
 
 OVERVIEW = (
     "*Writing* counts files that were written wrongly or not at all. *Inherited* is what is equally wrong about the valid file that "
@@ -112,7 +118,7 @@ def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
         f"`{one.name}`<br><small>{literal(', '.join(filter(None, told)))}</small>",
         f"[{literal(one.version)}]({source})<br><small>{report.date or 'without a date'}{_submitted(one)}</small>",
         f"{passed:,} of&nbsp;{asked:,}{f'<br><small>and {foreign:,} past foreign bytes</small>' if foreign else ''}",
-        *(f"{placed[severity]:,}" for severity in SEVERITIES),
+        *(f"{placed[severity]:,}" for severity in OF_READERS),
         f"{placed[WRITING]:,}",
         "<br>".join(others) or "0",
         f"{_not_asked(one):,}",

@@ -56,6 +56,9 @@ NEITHER: frozenset[Outcome] = GOOD - {"passed"}
 BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
 """Outcomes in which the driver gave no answer."""
 
+UNMET = 9
+"""The severity that writers alone have, of a file that is right and not as wished."""
+
 SEVERITIES: dict[int, str] = {
     1: "wrong rows from a valid file",
     2: "crash on a valid file",
@@ -65,7 +68,7 @@ SEVERITIES: dict[int, str] = {
     6: "refusal by accident",
     7: "accepts what must be refused",
     8: "refusal in words of an odd but legal file",
-    9: "writes another file than wished for",
+    UNMET: "writes another file than wished for",
 }
 """What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
 
@@ -447,7 +450,7 @@ class RunReport:
     @property
     def tested_nothing(self) -> bool:
         """True if the driver supports nothing of what it was to be asked, and nobody expected that."""
-        return not self.exposures and all(
+        return not (self.exposures or self.summary.outcomes.get("passed")) and all(
             result.outcome == "unsupported" and not result.known for result in self.results
         )
 
