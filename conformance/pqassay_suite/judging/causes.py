@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from pqassay.report.run.model import Operation, Outcome, Result
+from pqassay.report.run.model import UNMET, Operation, Outcome, Result
 from pqassay_spec.golden.case import Case
 from pqassay_suite.drivers.excerpt import TELLING
 
@@ -23,7 +23,7 @@ _OF_VALID: Mapping[Fault, int] = {
     "declined": 3,
     "accident": 3,
     "protocol": 2,
-    "unfulfilled": 9,
+    "unfulfilled": UNMET,
 }
 _OF_DAMAGED: Mapping[Fault, int] = {
     "wrong": 4,
@@ -33,7 +33,7 @@ _OF_DAMAGED: Mapping[Fault, int] = {
     "refused": 3,
     "declined": 8,
     "protocol": 5,
-    "unfulfilled": 9,
+    "unfulfilled": UNMET,
 }
 
 MISTAKES = frozenset(
