@@ -245,9 +245,7 @@ def test_a_level_with_many_fields_is_told_in_parts_and_a_search_finds_them() -> 
 def test_a_broken_file_that_is_dropped_on_the_home_page_is_judged_on_this_machine(
     tab: Tab, address: str
 ) -> None:
-    assert (
-        tab.evaluate("location.href") == f"{address}check/index.html"
-    )  # without the mark that files were handed over
+    assert tab.evaluate("location.href") == f"{address}check/index.html"  # the mark is gone
     assert "BLM-007" in told(tab, "#checker-findings summary")
     assert "Nothing left this machine" in told(tab, "#checker-told")
     assert tab.outside(address) == []
