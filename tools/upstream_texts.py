@@ -51,6 +51,7 @@ def digest_of(text: str) -> str:
 
 
 HEADING = re.compile(r"^\s{0,3}(#+)\s+(.+?)\s*#*$")
+UNDERLINE = re.compile(r"^===+\s*$")
 FENCE = re.compile(r"^\s*(```|~~~)")
 
 
@@ -63,6 +64,8 @@ def markdown_sections(text: str) -> list[Section]:
         fenced ^= FENCE.match(line) is not None
         if not fenced and (match := HEADING.match(line)):
             found.append((match[2], len(match[1]), []))
+        elif not fenced and UNDERLINE.match(line) and found[-1][2] and found[-1][2][-1].strip():
+            found.append((found[-1][2].pop().strip(), 1, []))
         else:
             found[-1][2].append(line)
     return [Section(heading, depth, "\n".join(lines)) for heading, depth, lines in found]
@@ -80,10 +83,12 @@ def thrift_sections(text: str) -> list[Section]:
         code, _, remark = ("", "", line) if in_comment else line.partition("//")
         if not in_comment and "/*" in code:
             code, _, remark = code.partition("/*")
-            in_comment = True
-        if in_comment or remark:
-            in_comment = in_comment and "*/" not in remark
-            comment.append(re.sub(r"^\s*\*+|\*+/\s*$", "", remark.replace("**/", "*/").lstrip("*")))
+            comment, in_comment = [], True
+        if in_comment:
+            remark, _, rest = remark.partition("*/")
+            in_comment = not rest and not line.rstrip().endswith("*/")
+        if remark.strip():
+            comment.append(re.sub(r"^\s*\*+|\*+$", "", remark))
         if match := DECLARED.match(code):
             struct = match[1]
             found.append(Section(struct, 1, "\n".join([*comment, code])))

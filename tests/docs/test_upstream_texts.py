@@ -15,7 +15,9 @@ import processes
 from pqassay_spec.rules.documents import documents
 
 PAGES = """<!-- must not count -->
-# Layout
+Layout
+====
+It should be small.
 ## Technical Approach
 Readers **should** skip pages. A bound may be short.
 It must be valid, e.g. *B*.
@@ -30,9 +32,15 @@ must();
 | a | A writer must not. |
 """
 
-THRIFT = """/** must be here */
+THRIFT = """/**
+ * A licence must not count.
+ */
+namespace cpp parquet
+/** must be here */
 struct Statistics {
-   /** Readers MUST distinguish both. They may guess. */
+   /** Readers MUST distinguish
+    * both. They must not guess.
+    **/
    3: optional i64 null_count;
 }
 union Order {
@@ -111,7 +119,7 @@ def test_what_did_not_change_is_quiet_and_what_did_names_its_rules(
     checkouts: list[Path], run: Callable[..., tuple[int, list[str]]]
 ) -> None:
     status, lines = run("--fill")
-    assert (1, "open     PageIndex, Technical Approach, sentence 1") == (status, lines[2])
+    assert (1, "open     PageIndex, Layout, sentence 1") == (status, lines[2])
     decide()
     status, lines = run()
     assert (0, "Every stored sentence has a rule or a reason.") == (status, lines[-1])
@@ -166,6 +174,7 @@ def test_another_folder_is_refused(tmp_path: Path) -> None:
 
 def test_sentences_of_markdown_are_counted_under_the_nearest_heading() -> None:
     assert [
+        Sentence("Layout", 1, "It should be small."),
         Sentence("Technical Approach", 1, "Readers **should** skip pages."),
         Sentence("Technical Approach", 2, "It must be valid, e.g. *B*."),
         Sentence("Below", 1, "A page must begin at a row."),
@@ -182,6 +191,7 @@ def test_sentences_of_thrift_are_those_of_comments() -> None:
     assert [
         ("Statistics", "must be here"),
         ("Statistics.null_count", "Readers MUST distinguish both."),
+        ("Statistics.null_count", "They must not guess."),
         ("Order.a", "must be 1"),
         ("Kind.A", "Should not be written"),
     ] == [(one.heading, " ".join(one.text.split())) for one in sentences_of(sections)]
