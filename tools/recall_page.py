@@ -70,7 +70,7 @@ SENTENCES_HEAD = """## Sentences of the documents
 
 Rules come from sentences of documents that say *must*, *should*, *required*, *not allowed* or the like. Each such sentence of the documents below was read: it has rules that test it, or a
 reason why none does. `docs/data/upstream.json` lists them by heading, number and digest. `make upstream` compares the list with a newer text. Where the pinned commit itself was not at hand, the
-sentences are from the copy that is named. Documents that are not listed were not read in this way yet.
+sentences are from the copy that is named. Of some documents only the sections that rules cite are listed, with what is below them. Documents that are missing here were not read in this way yet.
 
 | Document | Pinned | Read at | Sentences | With rules | With a reason |
 | --- | --- | --- | --- | --- | --- |"""
@@ -124,7 +124,8 @@ def _of_sentences() -> Iterator[str]:
         reasons.update(without)
         all_of_it, commit = len(stored.sentences), documents()[name].commit
         pinned, copy = f"`{commit[:SHORT]}`" if commit else "", f"`{stored.copy[:SHORT]}`"
-        yield f"| {name} | {pinned} | {copy} | {all_of_it} | {all_of_it - len(without)} | {len(without)} |"
+        scope = ", sections that rules cite" if stored.scope else ""
+        yield f"| {name}{scope} | {pinned} | {copy} | {all_of_it} | {all_of_it - len(without)} | {len(without)} |"
     all_of_them = sum(len(stored.sentences) for stored in store.documents.values())
     tested = all_of_them - reasons.total()
     yield f"| all | | | {all_of_them:,} | {tested:,} ({tested / all_of_them:.0%}) | {reasons.total():,} |"

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from upstream_texts import Section, digests_of, sections_of, sentences_of
+from upstream_texts import Section, digests_of, sections_of, sentences_of, within
 
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.rules.catalogue import rules
@@ -72,11 +72,13 @@ class Stored:
 
     Attributes:
         copy: Commit of the copy from which the sentences are.
+        scope: Headings whose sentences are stored, with what is below them; empty for all.
         sections: Digest by heading, at the pinned commit; empty until it is filled.
         sentences: The normative ones.
     """
 
     copy: str = ""
+    scope: list[str] = field(default_factory=list[str])
     sections: dict[str, str] = field(default_factory=dict[str, str])
     sentences: list[Row] = field(default_factory=list[Row])
 
@@ -94,7 +96,9 @@ class Store:
         """Read the file; a missing one stores nothing."""
         table: dict[str, Any] = json.loads(DATA.read_text("utf-8")) if DATA.exists() else {}
         stored = {
-            name: Stored(one["copy"], one["sections"], [Row.read(line) for line in one["sentences"]])
+            name: Stored(
+                one["copy"], one["scope"], one["sections"], [Row.read(line) for line in one["sentences"]]
+            )
             for name, one in table.get("documents", {}).items()
         }
         return cls(table.get("reasons", {}), stored, table.get("files", {}))
@@ -102,11 +106,7 @@ class Store:
     def write(self) -> None:
         """Write the file, a sentence in each line."""
         stored = {
-            name: {
-                "copy": one.copy,
-                "sections": one.sections,
-                "sentences": [str(row) for row in one.sentences],
-            }
+            name: {**vars(one), "sentences": [str(row) for row in one.sentences]}
             for name, one in sorted(self.documents.items())
         }
         table = {"reasons": self.reasons, "documents": stored, "files": self.files}
@@ -206,7 +206,7 @@ def _changed_sections(name: str, sections: Sequence[Section], stored: Stored) ->
 
 
 def _changed_sentences(name: str, sections: Sequence[Section], stored: Stored) -> Iterator[str]:
-    now = sentences_of(sections)
+    now = sentences_of(within(sections, stored.scope))
     before, after = {row.digest for row in stored.sentences}, {sentence.digest for sentence in now}
     for sentence in now:
         if sentence.digest not in before:
@@ -232,7 +232,7 @@ def fill(checkout: Checkout, store: Store, *, sentences_alone: bool = False) -> 
         decided = {row.digest: row for row in stored.sentences}
         stored.copy = checkout.commit or stored.copy
         stored.sentences = []
-        for new in sentences_of(sections):
+        for new in sentences_of(within(sections, stored.scope)):
             old = decided.get(new.digest, Row("", 0, ""))
             stored.sentences.append(Row(new.heading, new.number, new.digest, old.rules, old.reason))
         if not sentences_alone:

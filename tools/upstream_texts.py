@@ -6,8 +6,8 @@ What is compared with a later text is never stored: `upstream` keeps digests of 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -106,18 +106,26 @@ def sections_of(name: str, text: str) -> list[Section]:
     return thrift_sections(text) if name == THRIFT else markdown_sections(text)
 
 
+def within(sections: Sequence[Section], headings: Collection[str]) -> list[Section]:
+    """The sections that are named, each with what stands under deeper headings; all if none are named."""
+    found: list[Section] = []
+    depth = 0
+    for section in sections:
+        if section.depth <= depth or not depth:
+            depth = section.depth if section.heading in headings or not headings else 0
+        if depth or not headings:
+            found.append(section)
+    return found
+
+
 def digests_of(sections: Sequence[Section], headings: Sequence[str]) -> dict[str, str]:
     """The digest of each section that is named, what stands under deeper headings included; without those that are not there."""
-    texts: dict[str, list[str]] = defaultdict(list)
-    for place, section in enumerate(sections):
-        if section.heading not in headings:
-            continue
-        texts[section.heading].append(section.text)
-        for below in sections[place + 1 :]:
-            if below.depth <= section.depth:
-                break
-            texts[section.heading] += [below.heading, below.text]
-    return {heading: digest_of("\n".join(texts[heading])) for heading in headings if heading in texts}
+    found = {heading: within(sections, [heading]) for heading in headings}
+    return {
+        heading: digest_of("\n".join(f"{one.heading}\n{one.text}" for one in mine))
+        for heading, mine in found.items()
+        if mine
+    }
 
 
 BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[*+-]|\d+\.)\s)|\s*\|\s*|\n(?=\s*\*\s*-)")

@@ -206,6 +206,17 @@ def test_a_section_has_what_is_below_it() -> None:
     assert ["Technical Approach"] == [heading for heading in before if before[heading] != after[heading]]
 
 
+def test_a_scope_leaves_other_sections_out(run: Callable[..., tuple[int, list[str]]]) -> None:
+    run("--fill")
+    store = Store.read()
+    store.documents["PageIndex"].scope = ["Technical Approach"]
+    store.write()
+
+    run("--fill")
+    headings = [row.heading for row in Store.read().documents["PageIndex"].sentences]
+    assert ["Technical Approach", "Technical Approach", "Below"] == headings
+
+
 def test_a_row_is_read_as_it_is_written() -> None:
     for row in (Row("A | B", 3, "0" * 12, ["PQF-001"]), Row("A", 1, "1" * 12, reason="advice")):
         assert row == Row.read(str(row))
