@@ -55,9 +55,8 @@ enum Kind {
 
 def git(folder: Path, *arguments: str) -> str:
     who = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
-    return processes.run(
-        ["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True
-    ).stdout.strip()
+    command = ["git", *who, *arguments]
+    return str(processes.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout).strip()
 
 
 def committed(folder: Path) -> str:
