@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pqassay_spec.rules.documents import THRIFT
 
 NORMATIVE = re.compile(
-    r"\b(must|shall|should|required|mandatory|recommended|forbidden|ha(ve|s) to|may not|(not|never) (be )?allowed)\b",
+    r"\b(must|shall|should|required|mandatory|recommended|forbidden|ha(ve|s) to|may not|(not|never)\W+(be )?allowed)\b",
     re.IGNORECASE,
 )
 """Words of a sentence that demands something."""
