@@ -59,10 +59,11 @@ damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 
 conditions: $(VENV)/.dev ## draw 120,000 conditions and compare them with exact arithmetic, and 10,000 over files; `make test` does a part
 	@PQASSAY_CONDITIONS=all $(BIN)/python -m pytest -q -o timeout=0 -o faulthandler_timeout=0 tests/reader/condition
 
-observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
+observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, run all findings again, and keep the answers
 	@$(HAVE_JAVA)
 	@$(MAKE) -s --no-print-directory $(VENV)/.pipeline
 	@$(BIN)/python tools/observe.py $(OBSERVE)
+	@test -n "$(OBSERVE)" || $(BIN)/python tools/run_findings.py
 	@$(BIN)/python tools/generate.py observed
 
 upstream: $(VENV)/.core ## compare checkouts of the formats' projects with the pinned texts (CHECKOUT="../parquet-format ../iceberg")
