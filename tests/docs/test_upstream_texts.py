@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import upstream
-from upstream import Checkout, Row, Store
+from upstream import FILES, Checkout, Row, Store
 from upstream_texts import Sentence, digests_of, markdown_sections, sentences_of, thrift_sections
 
 import processes
+from places import ROOT
 from pqassay_spec.rules.documents import documents
 
 PAGES = """<!-- must not count -->
@@ -228,3 +230,10 @@ def test_every_stored_sentence_has_a_rule_or_a_reason() -> None:
     used = {row.reason for stored in store.documents.values() for row in stored.sentences} - {""}
     assert used == set(store.reasons)
     assert set(store.documents) <= set(documents())
+
+
+def test_the_workflow_checks_out_every_repository_that_is_compared() -> None:
+    workflow = (ROOT / "examples/upstream/.github/workflows/upstream.yml").read_text("utf-8")
+
+    assert set(FILES) == set(re.findall(r"repository: ([\w/-]+), path: upstream/", workflow))
+    assert "make -s upstream CHECKOUT=" in workflow
