@@ -15,24 +15,25 @@ from pqassay.report.renderers.markdown import code, escaped, table
 
 SCHEMA_VERSION = 1
 
-Aspect = Literal["reads", "decodes", "writes", "uses"]
-"""What is said of a feature: files that have it are read; the structure is read by itself; it is written; queries rely on it."""
+Aspect = Literal["reads", "decodes", "writes", "uses", "checks"]
+"""What is said of a feature: files that have it are read; the structure is read by itself; it is written; queries rely on it;
+what breaks it is refused."""
 
 ASPECTS: dict[Aspect, str] = {
     "reads": "gives the rows of valid files that have it",
     "decodes": "reads the structure itself",
     "writes": "writes it when asked to, and rightly",
     "uses": "relies on it in queries",
+    "checks": "refuses files in which it is wrong",
 }
 
 Tick = Literal["yes", "partly", "no", "not shown", "not asked"]
 
 TICKS: dict[Tick, str] = {
-    "yes": "all cases that prove it passed",
-    "partly": "some of them passed",
-    "no": "none of them passed: the library refuses, says that it does not support it, or is wrong. Where few cases prove a feature, the "
-    "cause may be another feature of the same files",
-    "not shown": "no answer shows that it is used, nor could one show that it is not",
+    "yes": "cases that have it passed, and it is not to blame for any that failed",
+    "partly": "some cases passed, and it is to blame for others",
+    "no": "it is to blame for cases that failed, and none passed: the library refuses, says that it does not support it, or is wrong",
+    "not shown": "no answer shows it: of queries, that they rely on it; else, that it is the cause where all files with it failed",
     "not asked": "no case was asked: there is none, or the driver does not declare what it takes",
 }
 
@@ -50,7 +51,7 @@ class Cell:
         passed: How many of the cases passed.
         asked: How many were asked.
         cases: Ids of those that were asked; of ``uses``, of those that show it.
-        failing: Ids of those that did not pass.
+        failing: Ids of those that did not pass, and for which the feature is to blame.
     """
 
     implementation: str
