@@ -59,6 +59,7 @@ class Feature:
     rules: tuple[str, ...] = ()
     misled: str = ""
     checked: str = ""
+    as_stored: bool = False
 
     @property
     def aspects(self) -> list[Aspect]:
@@ -107,14 +108,12 @@ class Proofs:
         cases: Ids of the cases by feature and aspect.
         columns: The columns of each file that no reader may refuse, by case.
         kinds: What goes with each feature in these.
-        parents: The valid case of a damaged one.
         writers: The cases of writers.
     """
 
     cases: dict[tuple[str, Aspect], list[str]]
     columns: dict[str, dict[str, Column]]
     kinds: dict[str, Kind]
-    parents: dict[str, str] = field(default_factory=dict[str, str])
     writers: list[GoldenCase] = field(default_factory=list[GoldenCase])
 
 
@@ -145,7 +144,6 @@ def proving(cases: Sequence[GoldenCase]) -> Proofs:
         },
         columns,
         kinds(known, (column for own in columns.values() for column in own.values())),
-        {golden.case.id: golden.case.parent for golden in cases if golden.case.parent},
         [golden for golden in cases if golden.wishes is not None],
     )
 
@@ -280,15 +278,17 @@ class _Judged:
         mine = [case for case in self.proofs.cases[feature.id, aspect] if (case, operation) in self.questions]
         if not mine:
             return Cell(self.label, "not asked")
-        if aspect == "uses":
+        if aspect in ("uses", "checks"):
             misled = {exposure.case for exposure in self.report.exposures if exposure.misled}
-            shown = [case for case in mine if case in misled]
+            shown = [
+                case for case in mine if case in (misled if aspect == "uses" else self.report.refused or ())
+            ]
             return Cell(self.label, "yes" if shown else "not shown", len(shown), len(mine), shown)
-        if aspect == "checks":
-            passed, failing = self._checked(mine)
-        elif aspect == "reads":
+        if aspect == "reads":
             tags = frozenset(feature.tags)
-            failing = [case for case in mine if feature.id in self.blamed.get(case, ())]
+            failing = [
+                case for case in mine if feature.id in self.blamed.get(case, ()) and not feature.as_stored
+            ]
             unread = {case for case, failure in self.failures.items() if failure.may_be_about(tags)}
             passed = [case for case in mine if case not in unread]
         elif aspect == "writes":
@@ -300,16 +300,5 @@ class _Judged:
             failing = [case for case in mine if case in self.wrong["decode"]]
             passed = [case for case in mine if case not in failing]
         tick: Tick = ("partly" if passed else "no") if failing else "yes" if passed else "not shown"
-        return Cell(self.label, tick, len(passed), len(mine), mine, failing)
-
-    def _checked(self, cases: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The damaged files that were refused, and those that were read, of those whose valid parent is read."""
-        if self.report.refused is None:
-            return [], []
-        read = [
-            case
-            for case in cases
-            if case not in self.wrong["read"] and self.proofs.parents.get(case) not in self.wrong["read"]
-        ]
-        refused = set(self.report.refused)
-        return [case for case in read if case in refused], [case for case in read if case not in refused]
+        aside = [case for case in mine if case not in passed and case not in failing]
+        return Cell(self.label, tick, len(passed), len(mine), mine, failing, aside)
