@@ -84,7 +84,7 @@ class Feature:
 def features() -> tuple[Feature, ...]:
     """All features: physical types, logical types, encodings, compressions, and the rest."""
     listed: list[dict[str, Any]] = tomllib.loads(FEATURES.read_text("utf-8"))["feature"]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
         for row in listed
     ]
