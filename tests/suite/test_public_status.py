@@ -103,7 +103,9 @@ def test_kept_results_as_yaml_are_read_back_and_agree_with_themselves(tmp_path: 
     document = yaml.safe_load(path.read_text())
 
     assert (0, "polars", "Polars 2.1.0") == (written.exit_code, document["engine_id"], document["measured"])
-    assert {"full", "read", "write", "none", "unknown"} == {one["status"] for one in document["support"].values()}
+    assert {"full", "read", "write", "none", "unknown"} == {
+        one["status"] for one in document["support"].values()
+    }
     assert document["support"]["logical-interval"] == {
         "status": "unknown",
         "note": "reads: not asked; writes: not asked",

@@ -288,9 +288,8 @@ class _Judged:
             return Cell(self.label, "not asked")
         if aspect in ("uses", "checks"):
             misled = {exposure.case for exposure in self.report.exposures if exposure.misled}
-            shown = [
-                case for case in mine if case in (misled if aspect == "uses" else self.report.refused or ())
-            ]
+            refused = {*(self.report.refused or ())} - self.wrong["read"].keys()  # with credit
+            shown = [case for case in mine if case in (misled if aspect == "uses" else refused)]
             return Cell(self.label, "yes" if shown else "not shown", len(shown), len(mine), shown)
         if aspect == "reads":
             tags = frozenset(feature.tags)
