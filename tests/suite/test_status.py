@@ -263,6 +263,25 @@ def test_a_case_that_is_no_longer_what_was_asked_proves_nothing(cases: Sequence[
     assert set() == asked(dataclasses.replace(report, scored_by=other), "", cases)
 
 
+@pytest.mark.usefixtures("once")
+def test_a_wish_that_is_met_elsewhere_and_left_out_of_a_right_file_is_not_to_blame(
+    cases: Sequence[GoldenCase],
+) -> None:
+    questions: dict[str, list[Operation]] = {
+        f"write/{table}/bloom-filters": ["encode"] for table in ("floats", "only-nan")
+    }
+    report = made(questions, ("write/only-nan/bloom-filters", "encode", "failed"))
+    unmet = dataclasses.replace(
+        report, results=[dataclasses.replace(report.results[0], severity=run_model.UNMET)]
+    )
+    never = dataclasses.replace(unmet, asked={"write/only-nan/bloom-filters": ["encode"]})
+
+    assert ["partly", "yes", "no"] == [
+        cell(status([one], [""], cases), "format-bloom-filters", "writes").tick
+        for one in (report, unmet, never)
+    ]
+
+
 def export(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["status", *arguments])
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pqassay.report.run.model import Result
+from pqassay.report.run.model import UNMET, Result
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.results.columns import Column
 
@@ -122,7 +122,8 @@ def writers_blamed(
     """Of cases of writers that wish for a feature, those that fail because of it.
 
     The same table without any wish is the other half of the pair: where it fails alike, the table is the cause. A file that breaks
-    rules of the feature's own families is the feature's fault in any case.  A wish is not to blame where the writer names another.
+    rules of the feature's own families is the feature's fault in any case.  A wish is not to blame where the writer names another, nor
+    where a file is right and the wish is not met that is met elsewhere: writers leave out a filter that they hold to be of no use.
 
     Args:
         cases: Ids of the cases.
@@ -133,10 +134,11 @@ def writers_blamed(
     """
     by_id = {golden.case.id: golden for golden in writers}
     plain = {_table(golden): golden.case.id for golden in writers if not _wishes(golden)}
+    is_met = any(case not in wrong for case in cases)
     found: list[str] = []
     for case in cases:
         result = wrong.get(case)
-        if result is None:
+        if result is None or (result.severity == UNMET and is_met):
             continue
         golden = by_id[case]
         own = any(
