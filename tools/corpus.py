@@ -177,7 +177,7 @@ def _list(corpus: Corpus, name: str, one: _Looked, *, is_bad: bool, slow: float)
     survey, lists = one.survey, corpus.lists
     said = "; ".join(f"{reader}: {words}" if reader else words for reader, words in one.readers.items())
     crashes = [f"{reader} {words}" for reader, words in one.readers.items() if words.startswith("crashed")]
-    if survey.judged == "errored":
+    if survey.judged == "errored" and not survey.rules:
         crashes.insert(0, f"pqassay: {survey.error}")
     elif not survey.is_sound and not is_bad:
         lists["failed"][name] = ", ".join(survey.rules)
