@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import CodeType
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
 
 Node = dict[str, Any]
 Leaves = set[tuple[int, int, Any]]
@@ -38,6 +38,28 @@ def read(text: str, data: bytes) -> Leaves:
     return {leaf for leaf in leaves if leaf[1]}
 
 
+def values(text: str, data: bytes) -> Any:
+    """What a definition reads in bytes, as JSON has it: objects by their fields and instances, bytes in hex, every number as a float."""
+    definition: Node = yaml.safe_load(text)
+    return plain(_Reader(definition, set()).parse(definition, _Stream(data)), lambda parsed: parsed._node)
+
+
+def plain(value: Any, node_of: Callable[[Any], Node]) -> Any:
+    """The same of any object that was read, if it is known by which node."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)):
+        return float(value)
+    if isinstance(value, list):
+        return [plain(item, node_of) for item in value]
+    node = node_of(value)
+    names = [*(member["id"] for member in node.get("seq", ())), *node.get("instances", {})]
+    found = {name: getattr(value, name, None) for name in names}
+    return {name: plain(item, node_of) for name, item in found.items() if item is not None}
+
+
 @dataclass
 class _Stream:
     """Bytes that are a file or a part of one.
@@ -60,31 +82,20 @@ class _Stream:
         return self.data[start:end]
 
 
-@dataclass
 class Parsed:
     """An object of a type: its fields, parameters and instances by name. Instances are read when they are first asked for."""
 
-    reader: _Reader
-    node: Node
-    stream: _Stream
-    parent: Parsed | None
-    values: Node = field(default_factory=dict[str, Any])
-
-    @property
-    def root(self) -> Parsed:
-        return self if self.parent is None else self.parent.root
+    def __init__(self, reader: _Reader, node: Node, stream: _Stream, parent: Parsed | None) -> None:
+        self._reader, self._node, self._stream, self._parent = reader, node, stream, parent
+        self._root: Parsed = self if parent is None else parent._root
+        self._fields: Node = {}
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_parent":
-            return self.parent
-        if name == "_root":
-            return self.root
-        values = self.__dict__["values"]
-        if name not in values:
-            if name not in self.node.get("instances", {}):
+        if name not in self._fields:
+            if name not in self._node.get("instances", {}):
                 raise AttributeError(name)
-            values[name] = self.reader.instance(self, name)
-        return values[name]
+            self._fields[name] = self._reader.instance(self, name)
+        return self._fields[name]
 
 
 class _Names(Mapping[str, Any]):
@@ -123,32 +134,41 @@ class _Reader:
     def parse(self, node: Node, stream: _Stream, parent: Parsed | None = None, *given: int) -> Parsed:
         start, is_varint = stream.position, node is self.types.get(VARINT)
         names = [param["id"] for param in node.get("params", ())]
-        parsed = Parsed(self, node, stream, parent, dict(zip(names, given, strict=True)))
+        parsed = Parsed(self, node, stream, parent)
+        parsed._fields |= zip(names, given, strict=True)
         kept = self.leaves
         self.leaves = set() if is_varint else kept
         for member in node.get("seq", ()):
             if "if" not in member or evaluate(member["if"], parsed):
-                parsed.values[member["id"]] = self.field(parsed, member, stream)
+                parsed._fields[member["id"]] = self.field(parsed, member, stream)
         self.leaves = kept
         for name in node.get("instances", {}):
             getattr(parsed, name)
+        if "wire_type" in node.get("instances", {}) and parsed.wire_type:
+            self.field_header(stream.base + start, parsed)
         if is_varint:
             self.leaves.add((stream.base + start, stream.position - start, parsed.signed))
         return parsed
 
+    def field_header(self, start: int, parsed: Parsed) -> None:
+        """The header of a Thrift field is one leaf: its number and its wire type."""
+        parts = {leaf for leaf in self.leaves if start <= leaf[0] <= start + (parsed.head < 1 << 4)}
+        self.leaves -= parts
+        self.leaves.add((start, sum(length for _, length, _ in parts), (parsed.number, parsed.wire_type)))
+
     def instance(self, owner: Parsed, name: str) -> Any:
-        node = owner.node["instances"][name]
+        node = owner._node["instances"][name]
         if "if" in node and not evaluate(node["if"], owner):
             return None
         if "value" in node:
             return evaluate(node["value"], owner)
-        before = owner.stream.position
+        before = owner._stream.position
         if "pos" in node:
-            owner.stream.position = evaluate(node["pos"], owner)
+            owner._stream.position = evaluate(node["pos"], owner)
         try:
-            return self.field(owner, {**node, "id": name}, owner.stream)
+            return self.field(owner, {**node, "id": name}, owner._stream)
         finally:
-            owner.stream.position = before
+            owner._stream.position = before
 
     def field(self, owner: Parsed, member: Node, stream: _Stream) -> Any:
         """A field with its repetitions."""
@@ -156,7 +176,7 @@ class _Reader:
         if repeat is None:
             return self.once(owner, member, stream, 0)
         items = _List()
-        owner.values[member["id"]] = items  # elements refer to those before
+        owner._fields[member["id"]] = items  # elements refer to those before
         count = evaluate(member["repeat-expr"], owner) if repeat == "expr" else None
         while count is None or len(items) < count:
             if repeat == "eos" and stream.position >= len(stream.data):

@@ -80,7 +80,7 @@ def definitions() -> list[Definition]:
     blob = Definition(
         "idx1",
         "IDX1: the distinct values of one column",
-        doc="The values are parted by line feeds, none after the last; an empty payload is the empty set. An empty last value is not expressed.",
+        doc="The payload is one field: values of any length, with a line feed between two of them.",
     )
     made = [
         directory.with_root(entries.DIRECTORY),

@@ -10,6 +10,7 @@ no word for it.
     meta:
       id: points
       title: "Points on a line."
+      license: "Apache-2.0"
       endian: le
     seq:
       - id: count
@@ -54,6 +55,9 @@ Node = dict[str, Any]
 _SCALARS = {
     "B": "u1", "H": "u2", "L": "u4", "Q": "u8", "b": "s1", "h": "s2", "l": "s4", "q": "s8", "d": "f8",
 }  # fmt: skip
+
+LICENSE = "Apache-2.0"
+"""The license of a definition: that of this repository."""
 
 VARINT = "varint"
 """The type of a number in LEB128; its instance ``signed`` is what zigzag makes of it."""
@@ -137,7 +141,7 @@ class Definition:
 
     def text(self) -> str:
         """The file."""
-        meta = {"id": self.id, "title": self.title, "endian": "le"}
+        meta = {"id": self.id, "title": self.title, "license": LICENSE, "endian": "le"}
         whole: Node = {"meta": meta, **({"doc": self.doc} if self.doc else {}), **self.root}
         whole |= {name: part for name, part in (("types", self.types), ("enums", self.enums)) if part}
         return "".join(_lines(whole, ""))
