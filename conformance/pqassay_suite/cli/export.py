@@ -16,6 +16,7 @@ from pqassay_spec.base.help_pages import epilog, example
 PACK_EPILOG = epilog(
     "`pqassay suite pack parquet-files`",
     "`pqassay suite pack --family PIX --family BLM indexes`",
+    "`pqassay suite pack --seeds seeds`",
     codes="0 written, 2 usage",
 )
 
@@ -41,14 +42,25 @@ def export_pack(
     whole: Annotated[
         bool, typer.Option("--all", help="Pack every golden file that can test a reader.")
     ] = False,
+    as_seeds: Annotated[
+        bool, typer.Option("--seeds", help="Write seeds for fuzzers only: every small golden file.")
+    ] = False,
 ) -> None:
     """Write golden files into a folder for tests without pqassay.
 
-    The folder holds data, bad_data, a manifest, a README and the license.
+    The folder holds data, bad_data, a manifest, digests, a README and the license.
     """
     from pqassay_spec.rules.catalogue import families
     from pqassay_suite.cases.case import CaseError, golden_folder, load
-    from pqassay_suite.cases.pack import PackError, chosen, contents, packed, require_replaceable, write_pack
+    from pqassay_suite.cases.pack import (
+        PackError,
+        chosen,
+        contents,
+        packed,
+        require_replaceable,
+        seeds,
+        write_pack,
+    )
     from pqassay_suite.cases.pack_pages import pages
 
     known = [one.prefix for one in families()]
@@ -57,10 +69,10 @@ def export_pack(
         fail(f"there is no family {strange[0]}; there are {', '.join(known)}")
     try:
         require_replaceable(folder)
-        packs = [packed(golden) for golden in chosen(load(golden_folder()), wanted, whole=whole)]
+        packs = [packed(golden) for golden in chosen(load(golden_folder()), wanted, whole=whole or as_seeds)]
         if not packs:
             fail(f"no golden file of {', '.join(wanted)} tests a reader; name another family")
-        files = contents(packs, pages(packs))
+        files = seeds(packs) if as_seeds else contents(packs, pages(packs))
         write_pack(folder, files)
     except (CaseError, PackError) as error:
         fail(str(error))
@@ -68,6 +80,12 @@ def export_pack(
         fail(f"{error.filename or folder}: {error.strerror or error}")
     bad = sum(each.golden.case.kind != "valid" for each in packs)
     size = sum(map(len, files.values()))
+    if as_seeds:
+        folders = sorted({path.partition("/")[0] for path in files})
+        typer.echo(
+            f"{folder}: {len(files):,} seeds, {size / 1024:,.0f} KiB in all, in {' and '.join(folders)}"
+        )
+        return
     typer.echo(
         f"{folder}: {len(packs) - bad:,} valid and {bad:,} damaged files, {size / 1024:,.0f} KiB in all"
     )
