@@ -65,11 +65,19 @@ def clean_environment() -> dict[str, str]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the sdist, and the wheel that was built from it."""
     out = tmp_path_factory.mktemp("dist")
-    # the build backend is installed beside the tests: nothing is downloaded
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
-    run = processes.run(command, stdout=processes.PIPE, stderr=processes.STDOUT, text=True)
-    assert run.returncode == 0, run.stdout
+    _build("sdist", ROOT, out)
+    (sdist,) = out.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(out, filter="data")
+    _build("wheel", out / sdist.name.removesuffix(".tar.gz"), out)
     return out
+
+
+def _build(target: str, source: Path, out: Path) -> None:
+    # the build backend is installed beside the tests: nothing is downloaded
+    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(out)]
+    run = processes.run(command, stdout=processes.PIPE, stderr=processes.STDOUT, text=True, cwd=source)
+    assert run.returncode == 0, run.stdout
 
 
 @pytest.fixture(scope="module")
