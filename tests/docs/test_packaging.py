@@ -219,17 +219,16 @@ print(pathlib.Path(pqassay.__file__).parent.parent, [n for n in ("duckdb", "pola
     golden = site_packages / "pqassay_spec" / "golden_files" / "idx1" / "plain" / "data.parquet"
     driver = str(core / "bin" / "pqassay")
 
-    for command, begins in (
+    for command, part in (
         (("check", str(golden)), f"{golden}: conformant\n"),
         (("explain", "PIX-050"), "PIX-050"),
-        (("dump", str(golden)), ""),
-        (("scan", str(golden), "year > 0"), ""),
-        (("suite", "run", "--case", "idx1/plain", "--", driver, "driver"), ""),
+        (("dump", str(golden)), "footer"),
+        (("scan", str(golden), "year > 0"), "year"),
+        (("suite", "run", "--case", "idx1/plain", "--", driver, "driver"), "IDX1  encode   1 of 1 passed"),
     ):
         done = run(core, "pqassay", *command)
         assert (command, 0) == (command, done.returncode), done.stderr
-        assert begins == done.stdout[: len(begins)]
-    assert "IDX1  encode   1 of 1 passed" in done.stdout
+        assert part in done.stdout
 
     done = run(core, "pqassay", "spark", "check", str(golden))
     assert (2, True) == (done.returncode, "pip install '.[spark]'" in done.stderr)
