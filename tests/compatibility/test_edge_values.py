@@ -409,8 +409,7 @@ def found(writer: Writer, folder: Path) -> Found:
         for finding in file.findings:
             places[finding.verdict == "FAIL", finding.rule].add((file.path, finding.column))
     told = {
-        key: (len({path for path, _ in at}), len({column for _, column in at}))
-        for key, at in places.items()
+        key: (len({path for path, _ in at}), len({column for _, column in at})) for key, at in places.items()
     }
     remarks, defects = (
         {rule: seen for (is_defect, rule), seen in sorted(told.items()) if is_defect == wanted}

@@ -204,7 +204,10 @@ def test_every_engine_reads_the_rows_that_were_written(
         found |= reader.read_all(files.paths[part::PARTS], asked)
 
     assert len(files.paths) * len(QUERIES) <= len(found) * PARTS + len(QUERIES)
-    assert ({*files.paths}, {*QUERIES.values()}) == ({path for path, _ in found}, {query for _, query in found})
+    assert ({*files.paths}, {*QUERIES.values()}) == (
+        {path for path, _ in found},
+        {query for _, query in found},
+    )
     assert {} == {
         (path.name, query): answer
         for (path, query), answer in found.items()
