@@ -15,6 +15,7 @@ from damage import EXAMPLES
 from engines import (
     ENGINES,
     WHOLE,
+    Answers,
     DataFusion,
     DuckDB,
     Limit,
@@ -198,7 +199,7 @@ def test_every_engine_reads_the_rows_that_were_written(
         for path in files.pair(writer)
     }
 
-    found = {}
+    found: Answers = {}
     for part in range(PARTS):
         asked = list(QUERIES.values())[(part + READERS.index(name)) % PARTS :: PARTS]
         found |= reader.read_all(files.paths[part::PARTS], asked)
