@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages conditions observe drivers matrix matrix-spark docs docs-serve bench constraints clean
+.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages conditions observe drivers matrix matrix-spark docs docs-serve bench release constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -87,6 +87,9 @@ bench: $(VENV)/.dev ## run the benchmarks
 	  [ -e "$$script" ] || { echo "There are no benchmarks yet."; continue; }; \
 	  echo "== $$script"; $(BIN)/python "$$script" || failed="$$failed $$script"; \
 	done; [ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
+
+release: $(VENV)/.dev ## build sdist and wheel into ./dist, try them in a fresh environment, write checksums and notes (RELEASE=--draft)
+	@$(BIN)/python tools/release.py $(RELEASE)
 
 constraints: $(VENV)/.made ## write constraints.txt anew, with the newest versions that pyproject.toml allows
 	@echo "Resolving the newest versions ..."

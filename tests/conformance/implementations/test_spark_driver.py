@@ -38,7 +38,7 @@ def test_both_readers_are_right_about_a_slice_of_golden_files(
     options: tuple[str, ...], first: int, tmp_path: Path
 ) -> None:
     """Each query takes a tenth of a second: those with indexes and those without in turn, others of each reader; all by `make damages`."""
-    some = slice(None) if EXAMPLES == 1 else slice(first, None, 2 * EXAMPLES - 1)
+    some = slice(None) if EXAMPLES == 1 else slice(first, None, 4 * EXAMPLES - 1)
     with serving(DRIVER, *options) as driver:
         assert {} == wrong_about_the_slice(driver, some)
 
