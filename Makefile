@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages conditions observe drivers matrix matrix-spark docs docs-serve bench release constraints clean
+.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages conditions observe upstream drivers matrix matrix-spark docs docs-serve bench release constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -59,11 +59,16 @@ damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 
 conditions: $(VENV)/.dev ## draw 120,000 conditions and compare them with exact arithmetic, and 10,000 over files; `make test` does a part
 	@PQASSAY_CONDITIONS=all $(BIN)/python -m pytest -q -o timeout=0 -o faulthandler_timeout=0 tests/reader/condition
 
-observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
+observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, run all findings again, and keep the answers
 	@$(HAVE_JAVA)
 	@$(MAKE) -s --no-print-directory $(VENV)/.pipeline
 	@$(BIN)/python tools/observe.py $(OBSERVE)
+	@test -n "$(OBSERVE)" || $(BIN)/python tools/run_findings.py
 	@$(BIN)/python tools/generate.py observed
+
+upstream: $(VENV)/.core ## compare checkouts of the formats' projects with the pinned texts (CHECKOUT="../parquet-format ../iceberg")
+	@test -n "$(CHECKOUT)" || { echo 'Name checkouts: make upstream CHECKOUT="../parquet-format ../iceberg"'; exit 1; }
+	@$(BIN)/python tools/upstream.py $(CHECKOUT) $(UPSTREAM)
 
 drivers: $(VENV)/.pipeline ## build the drivers of foreign libraries, as far as this machine has their tools
 	@$(BIN)/pqassay suite drivers --build
