@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages conditions observe upstream drivers matrix matrix-spark docs docs-serve bench release constraints clean
+.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages conditions corpus observe upstream drivers matrix matrix-spark docs docs-serve bench release constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,10 @@ damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 
 
 conditions: $(VENV)/.dev ## draw 120,000 conditions and compare them with exact arithmetic, and 10,000 over files; `make test` does a part
 	@PQASSAY_CONDITIONS=all $(BIN)/python -m pytest -q -o timeout=0 -o faulthandler_timeout=0 tests/reader/condition
+
+corpus: $(VENV)/.pipeline ## judge all Parquet files and tables of a checkout, and compare with what its owners say (DIR=../parquet-testing)
+	@[ -n "$(DIR)" ] || { echo "Name a folder: make corpus DIR=../parquet-testing"; exit 2; }
+	@$(BIN)/python tools/corpus.py "$(DIR)"
 
 observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, run all findings again, and keep the answers
 	@$(HAVE_JAVA)

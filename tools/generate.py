@@ -111,7 +111,10 @@ OPTIONS_IN = (
     *map("docs/guide/spark-{}.md".format, ("check", "index")),
     "docs/reference/pqassay.md",
 )
-MEASURED, RECALL = "benchmarks/{}_figures.json".format, ("docs/data/recall*", "docs/data/table_recall*", "docs/data/upstream.json")
+MEASURED, RECALL = (
+    "benchmarks/{}_figures.json".format,
+    ("docs/data/recall*", "docs/data/table_recall*", "docs/data/upstream.json"),
+)
 
 CHANGED_CASE = "A case in a revision should stay as it is: give what is new an id of its own, or say in the changelog that the draft took it in."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,4 +61,4 @@ def test_the_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
 
 def test_a_program_that_fails_is_named_with_its_output() -> None:
     with pytest.raises(release.ReleaseError, match=r"exit status 3, not 0\.\nwhy"):
-        release.run(release.PYTHON, "-c", "print('why'); raise SystemExit(3)")
+        release.run(sys.executable, "-c", "print('why'); raise SystemExit(3)")
