@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages conditions observe drivers matrix matrix-spark docs docs-serve bench constraints clean
+.PHONY: help demo pipeline test test-fast test-loaded test-elsewhen generate golden recall damages conditions corpus observe upstream drivers matrix matrix-spark docs docs-serve bench release constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -59,11 +59,20 @@ damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 
 conditions: $(VENV)/.dev ## draw 120,000 conditions and compare them with exact arithmetic, and 10,000 over files; `make test` does a part
 	@PQASSAY_CONDITIONS=all $(BIN)/python -m pytest -q -o timeout=0 -o faulthandler_timeout=0 tests/reader/condition
 
-observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
+corpus: $(VENV)/.pipeline ## judge all Parquet files and tables of a checkout, and compare with what its owners say (DIR=../parquet-testing)
+	@[ -n "$(DIR)" ] || { echo "Name a folder: make corpus DIR=../parquet-testing"; exit 2; }
+	@$(BIN)/python tools/corpus.py "$(DIR)"
+
+observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, run all findings again, and keep the answers
 	@$(HAVE_JAVA)
 	@$(MAKE) -s --no-print-directory $(VENV)/.pipeline
 	@$(BIN)/python tools/observe.py $(OBSERVE)
+	@test -n "$(OBSERVE)" || $(BIN)/python tools/run_findings.py
 	@$(BIN)/python tools/generate.py observed
+
+upstream: $(VENV)/.core ## compare checkouts of the formats' projects with the pinned texts (CHECKOUT="../parquet-format ../iceberg")
+	@test -n "$(CHECKOUT)" || { echo 'Name checkouts: make upstream CHECKOUT="../parquet-format ../iceberg"'; exit 1; }
+	@$(BIN)/python tools/upstream.py $(CHECKOUT) $(UPSTREAM)
 
 drivers: $(VENV)/.pipeline ## build the drivers of foreign libraries, as far as this machine has their tools
 	@$(BIN)/pqassay suite drivers --build
@@ -87,6 +96,9 @@ bench: $(VENV)/.dev ## run the benchmarks
 	  [ -e "$$script" ] || { echo "There are no benchmarks yet."; continue; }; \
 	  echo "== $$script"; $(BIN)/python "$$script" || failed="$$failed $$script"; \
 	done; [ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
+
+release: $(VENV)/.dev ## build sdist and wheel into ./dist, try them in a fresh environment, write checksums and notes (RELEASE=--draft)
+	@$(BIN)/python tools/release.py $(RELEASE)
 
 constraints: $(VENV)/.made ## write constraints.txt anew, with the newest versions that pyproject.toml allows
 	@echo "Resolving the newest versions ..."

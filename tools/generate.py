@@ -111,7 +111,10 @@ OPTIONS_IN = (
     *map("docs/guide/spark-{}.md".format, ("check", "index")),
     "docs/reference/pqassay.md",
 )
-MEASURED, RECALL = "benchmarks/{}_figures.json".format, ("docs/data/recall*", "docs/data/table_recall*")
+MEASURED, RECALL = (
+    "benchmarks/{}_figures.json".format,
+    ("docs/data/recall*", "docs/data/table_recall*", "docs/data/upstream.json"),
+)
 
 CHANGED_CASE = "A case in a revision should stay as it is: give what is new an id of its own, or say in the changelog that the draft took it in."
 
@@ -122,7 +125,7 @@ REGISTRY: tuple[Derived, ...] = (
     Derived("picture of an update", ("spec/chapters/pictures/pm-update.svg",), (CHAIN,), "pm_update_picture"),
     Derived("revision drafts", ("spec/revisions/*.toml",), ("spec/revisions/*.toml", GOLDEN), "revisions", CHANGED_CASE),
     Derived("null scores", ("conformance/implementations/null_scores.toml",), (RULES, GOLDEN, FAKES, SUITE), "null_scores"),
-    Derived("recall", ("docs/recall.md",), (*RECALL, "golden_files/**/table.json"), "recall_page"),
+    Derived("recall", ("docs/recall.md",), (*RECALL, "golden_files/**/table.json", "spec/pqassay_spec/rules/documents.toml"), "recall_page"),
     Derived("shapes", ("spec/pqassay_spec/rules/shapes.json",), (RULES, GOLDEN, JUDGE, "golden_files/**/table.json", "spec/pqassay_spec/rules/observed.json"), "shapes"),
     Derived("observed", ("README.md", "docs/**/*.md"), ("spec/pqassay_spec/rules/observed.json",), "observe"),
     PageTables("pruning", ("docs/guide/pruning-saves.md",), (MEASURED("prune"),), "prune"),

@@ -4,7 +4,7 @@
     python tools/guide_sessions.py docs/guide/pm.md --write    put what was printed into the page
     python tools/guide_sessions.py docs/guide/query.md --spark with a session of Spark
 
-Blocks run in a folder of their own that holds a link to ``golden_files``, from the data that the page itself makes.  A block of
+Blocks run in a folder of their own that holds links to ``golden_files`` and ``tools``, from the data that the page itself makes.  A block of
 language ``text`` behind one of ``python`` is what that one prints.  A block with a title, such as ``title="driver.py"``, is not run but
 written to the file of this name.  A line ``…`` (or ``...``) of a page stands for any lines, and ``…`` within a line for any text; where
 such a block still fits, it is not rewritten.  A block behind the comment ``<!-- not run: why -->`` is passed over.  One behind
@@ -133,9 +133,9 @@ def play(page: str, folder: Path, spark: object | None = None) -> Iterator[Playe
         subprocess.CalledProcessError: A command that prepares something, such as ``cp``, failed.
         Exception: What a Python block raised.
     """
-    golden = folder / "golden_files"
-    if not golden.exists():
-        golden.symlink_to(ROOT / "golden_files")
+    for name in ("golden_files", "tools"):
+        if not (folder / name).exists():
+            (folder / name).symlink_to(ROOT / name)
     names: dict[str, object] = {"__name__": "__main__", "spark": spark}
     printed: str | None = None
     with contextlib.chdir(folder):

@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from recall_answers import (
     Kept,
-    by_field,
     by_writer,
-    several_table,
     share_of_several,
-    unseen_table,
 )
 from recall_kinds import CASES
 from table_recall_facts import TABLES, WRITERS
+from upstream import Store
+
+from pqassay_spec.rules.documents import SHORT, documents
 
 PAGE = "docs/recall.md"
 
@@ -49,12 +50,18 @@ more than one rule is reported as FAIL; a table and each of its files have repor
 
 """
 
-SEVERAL = """Of the kinds that FAIL, {share:.1%} are more than one finding at some place.
+SEVERAL = "Of the kinds that FAIL, {share:.1%} are more than one finding at some place.\n"
 
+EVERY = """## Every field
+
+What was done to each field, which rules report it, how many findings one change causes at most, and why some changes are not found.
+Begin with <a href="?answer=unseen#every-field">what is not found</a>.
+
+<!-- recall -->
 """
 
 
-TABLES_HEAD = """# Tables
+TABLES_HEAD = """## Tables by writer
 
 The same was done to the metadata of {tables} good Delta and Iceberg tables, those of pqassay-ref and those that Spark wrote: each member of commits, checkpoints, version checksums and
 metadata files, each field of manifest lists and manifests and what their headers say, and the footers of Puffin files. Columns of schemas also get other types, names in
@@ -62,8 +69,18 @@ capitals, a twin, and one beside them that no file has and that cannot be null; 
 tried, at one place of each table that has such a field, and the weakest answer counts. `python tools/table_recall.py` makes this part.
 """
 
-LETTERS = """How many changes of a field got which answer, by the writer of the files: `4F 1u` are four FAIL and one unseen.
-`E` is errored, `W` WARN, `P` POLICY, `I` INFO, `n` not checked, `v` valid. *Findings* is the greatest number of rules that FAIL after one change. The rules are those that answer most often."""
+SENTENCES_HEAD = """## Sentences of the documents
+
+Rules come from sentences of documents that say *must*, *should*, *required*, *not allowed* or the like. Each such sentence of the documents below was read: it has rules that test it, or a
+reason why none does. `docs/data/upstream.json` lists them by heading, number and digest. `make upstream` compares the list with a newer text. Where the pinned commit itself was not at hand, the
+sentences are from the copy that is named. Of some documents only the sections that rules cite are listed, with what is below them. Documents that are missing here were not read in this way yet.
+
+| Document | Pinned | Read at | Sentences | With rules | With a reason |
+| --- | --- | --- | --- | --- | --- |"""
+
+REASONS_HEAD = """
+| Reason | Sentences |
+| --- | --- |"""
 
 
 def contents() -> dict[str, str]:
@@ -72,28 +89,32 @@ def contents() -> dict[str, str]:
     words = f"{', '.join(writers[:-1])} and {writers[-1]}"
     head = HEAD.format(writers=words, mutants=sum(map(len, found.values())), damages=OF_FILES.damages)
     lines = [head.rstrip("\n"), "", "## By writer", "", *by_writer(found, given, writers, "Files of")]
-    for title, valid in SECTIONS:
-        lines += [f"## {title}", "", *unseen_table(found, given, valid=valid)]
-    lines += ["## What is more than one finding", "", *_several(OF_FILES)]
-    lines += ["## By field", "", LETTERS, "", *by_field(found, given, writers), "", *_of_tables()]
+    lines += [SEVERAL.format(share=share_of_several(found)), *_of_tables(), EVERY, *_of_sentences()]
     return {PAGE: "\n".join(lines) + "\n"}
 
 
-SECTIONS = (("What is not found", False), ("What is not to be found", True))
-"""Titles of the tables of what is unseen, and whether they tell of what keeps a file valid."""
-
-
-def _several(kept: Kept) -> Iterator[str]:
-    yield from SEVERAL.format(share=share_of_several(kept.found)).split("\n")[:2]
-    yield from several_table(kept.found, kept.reasons_of_several)
+def _of_sentences() -> Iterator[str]:
+    """What became of the sentences that demand something, by document, and the reasons."""
+    store, reasons = Store.read(), Counter[str]()
+    yield SENTENCES_HEAD
+    for name, stored in store.documents.items():
+        without = [row.reason for row in stored.sentences if row.reason]
+        reasons.update(without)
+        all_of_it, commit = len(stored.sentences), documents()[name].commit
+        pinned, copy = f"`{commit[:SHORT]}`" if commit else "", f"`{stored.copy[:SHORT]}`"
+        scope = ", sections that rules cite" if stored.scope else ""
+        yield f"| {name}{scope} | {pinned} | {copy} | {all_of_it} | {all_of_it - len(without)} | {len(without)} |"
+    all_of_them = sum(len(stored.sentences) for stored in store.documents.values())
+    tested = all_of_them - reasons.total()
+    yield f"| all | | | {all_of_them:,} | {tested:,} ({tested / all_of_them:.0%}) | {reasons.total():,} |"
+    yield REASONS_HEAD
+    for key, count in reasons.most_common():
+        yield f"| {store.reasons[key]} | {count} |"
 
 
 def _of_tables() -> Iterator[str]:
     found, given, writers = OF_TABLES.found, OF_TABLES.reasons, list(WRITERS)
     head = TABLES_HEAD.format(tables=len(TABLES), mutants=sum(map(len, found.values())))
-    yield from (*head.split("\n"), "## Tables by writer", "")
+    yield from head.split("\n")
     yield from by_writer(found, given, writers, "Tables of")
-    for title, valid in SECTIONS:
-        yield from (f"## {title} in tables", "", *unseen_table(found, given, valid=valid))
-    yield from ("## What is more than one finding in tables", "", *_several(OF_TABLES))
-    yield from ("## By field of the metadata", "", *by_field(found, given, writers))
+    yield SEVERAL.format(share=share_of_several(found))

@@ -70,7 +70,7 @@ def answer(fact: Fact) -> Answer | None:
 def measured(tables: Sequence[str], only: Collection[Kind] | None = None) -> dict[Kind, dict[str, Answer]]:
     """What is found of every kind, or of some, in the tables of every writer."""
     places: dict[tuple[Kind, str], list[Answer]] = defaultdict(list)
-    facts = [fact for table in tables for fact in facts_of(table) if only is None or fact.kind in only]
+    facts = [fact for table in tables for fact in facts_of(table, only)]
     for fact, one in zip(facts, in_parallel(answer, facts, "facts"), strict=True):
         if one is not None:
             places[fact.kind, writer_of(fact.table)].append(one)

@@ -148,8 +148,8 @@ def read_of(files: Files) -> list[str]:
     return [*state.sizes, *(one.inside or "" for one in state.entries if one.format == PUFFIN)]
 
 
-def facts_of(table: str) -> list[Fact]:
-    """The false facts of a golden table, each kind at one place of it, the last of those that have it."""
+def facts_of(table: str, only: Collection[Kind] | None = None) -> list[Fact]:
+    """The false facts of a golden table, or those of some kinds, each at one place of it, the last of those that have it."""
     files = files_of(table)
     found: dict[Kind, list[Callable[[], Files]]] = defaultdict(list)
     for file in dict.fromkeys(read_of(files)):
@@ -159,6 +159,8 @@ def facts_of(table: str) -> list[Fact]:
         found[Kind("data files", title)].append(partial(_mutated, files, mutation))
     kept: list[Fact] = []
     for kind, given in found.items():
+        if only is not None and kind not in only:
+            continue
         with suppress(ValueError, OverflowError, StopIteration, pa.ArrowException):  # there is no such value
             kept.append(Fact(table, kind, given[-1]()))
     return kept

@@ -251,8 +251,10 @@ def by_action(release: str | None, folder: Path) -> Outcome:
     program = folder / "temp" / "pqassay-environment" / "bin" / "pqassay"
     program.parent.mkdir(parents=True)
     roots = os.pathsep.join(str(ROOT / name) for name in ("spec", "conformance"))
+    # The reports for other programs are those of ways of their own: they are not written here.
     program.write_text(
-        f'#!/bin/sh\nPYTHONPATH={shlex.quote(roots)} exec {shlex.quote(sys.executable)} -m pqassay "$@"\n'
+        '#!/bin/sh\ncase "$*" in *"--format sarif"*|*"--format html"*) exit;; esac\n'
+        f'PYTHONPATH={shlex.quote(roots)} exec {shlex.quote(sys.executable)} -m pqassay "$@"\n'
     )
     program.chmod(0o755)
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))

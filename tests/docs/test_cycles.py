@@ -17,7 +17,7 @@ def imported(node: ast.AST) -> Iterator[str]:
             yield from (f"{child.module}.{alias.name}" for alias in child.names)
         elif isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
             yield from (name for branch in child.orelse for name in imported(ast.Module([branch], [])))
-        else:
+        elif not isinstance(child, ast.expr):  # which holds no statement
             yield from imported(child)
 
 

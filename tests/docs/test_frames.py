@@ -133,11 +133,11 @@ def test_the_status_of_a_chapter_names_version_documents_rules_errata_and_how_to
     (told,) = status_of_family(family_called("ICE"), lambda page, _: f"../{page}")
     for part in (
         "<dt>Version</dt><dd>0.",
-        f">Iceberg table spec</a> {revision}",
+        f">Iceberg table spec</a> {revision}, branch main",
         '<a href="../rules/index.html?family=ice">',
         'href="../errata.html"',
         'href="../changelog.html"',
-        "(no public copy that was read says on which day this commit was made",
+        "(release 1.11.0 was built from this commit, and its build properties name commit, branch and day",
         "version 0.7.0",
         "“Iceberg table”, with the number",
     ):

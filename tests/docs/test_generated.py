@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,17 @@ import generate
 import jsonschema
 import page_tables
 import pytest
+import shapes
 from generate import REGISTRY, Derived, GoldenFiles
 
-from damage import EXAMPLES
+from damage import EXAMPLES, SUGGESTED
 from places import ROOT
 from pqassay_golden.generator import Written
 
 SLOW = ("golden files", "null scores")
 
-IN_PARTS = ("null scores",) if EXAMPLES > 1 else ()
-"""What `test_self_test` holds a part of; `make damages` holds all of it here."""
+IN_PARTS = ("null scores", "shapes") if EXAMPLES > 1 else ()
+"""What `test_self_test` and a test below hold a part of; `make damages` holds all of it here."""
 
 ENTRIES = [
     pytest.param(one, id=one.name, marks=[pytest.mark.slow] if one.name in SLOW else [])
@@ -32,8 +34,13 @@ ENTRIES = [
 ]
 
 
+@cache
+def files_of(glob: str) -> frozenset[str]:
+    return frozenset(path.relative_to(ROOT).as_posix() for path in ROOT.glob(glob))
+
+
 def files(*globs: str) -> set[str]:
-    return {path.relative_to(ROOT).as_posix() for glob in globs for path in ROOT.glob(glob)}
+    return set().union(*map(files_of, globs))
 
 
 @pytest.fixture
@@ -62,6 +69,13 @@ def test_what_is_derived_is_what_it_is_computed_from(derived: Derived, opened: s
 
     assert [] == stale, f"`make generate` writes {derived.name} from {', '.join(derived.inputs)}"
     assert [] == sorted(opened - files(*derived.inputs, *derived.outputs))
+
+
+def test_a_part_of_the_shapes_is_what_the_judge_finds() -> None:
+    stored = json.loads((ROOT / shapes.SHAPES_FILE).read_text("utf-8"))
+    asked = [(rule, case) for rule, known in stored.items() for case in known][::SUGGESTED]
+
+    assert [stored[rule][case] for rule, case in asked] == [shapes.shape(*one) for one in asked]
 
 
 def test_every_glob_is_that_of_files() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,18 @@ from engine_limits import FILES
 from golden_cases import golden_cases
 from places import ROOT
 from pqassay.cli.main import suite as app
+from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import rules
 from pqassay_suite.cases.pack import (
     BAD,
+    EDITION,
+    EDITION_STATE,
     GOOD,
     LICENSE,
     MANIFEST,
     MOST_BYTES,
     README,
+    SUMS,
     PackError,
     chosen,
     contents,
@@ -32,6 +37,7 @@ from pqassay_suite.cases.pack import (
     write_pack,
 )
 from pqassay_suite.cases.pack_pages import cell, pages
+from processes import run
 
 
 def export(folder: Path, *options: str) -> Result:
@@ -59,7 +65,8 @@ def test_the_manifest_names_every_file_with_its_size_and_digest(pack: Path, mani
     named = {file["path"]: file for entry in manifest["files"] for file in files_of(entry)}
     there = {path.relative_to(pack).as_posix() for path in pack.rglob("*") if path.is_file()}
 
-    assert there == {*named, README, LICENSE, MANIFEST, f"{GOOD}/{README}", f"{BAD}/{README}"}
+    pages_of = {README, LICENSE, MANIFEST, f"{GOOD}/{README}", f"{BAD}/{README}"}
+    assert there == {*named, *pages_of, SUMS}
     for path, file in named.items():
         content = (pack / path).read_bytes()
         assert (len(content), hashlib.sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
@@ -91,7 +98,68 @@ def test_the_pages_have_a_row_for_each_file_with_the_sentence_of_its_rule(
             (row,) = re.findall(rf"^\| \[`{re.escape(Path(entry['path']).name)}`\].*$", page, re.MULTILINE)
             assert all(cell(rules()[rule["id"]].sentence) in row for rule in entry["rules"])
             assert cell(entry["title"]) in row
+            assert f"| {entry.get('reason', '')} |" in row
     assert (ROOT / LICENSE).read_bytes() == (pack / LICENSE).read_bytes()
+
+
+def test_the_reason_of_a_damaged_file_is_made_of_its_rules_alone(manifest: dict[str, Any]) -> None:
+    of_rules = {
+        entry["id"]: "+".join(rule["id"] for rule in entry["rules"])
+        for entry in manifest["files"]
+        if entry["kind"] == "invalid"
+    }
+
+    assert of_rules == {entry["id"]: entry["reason"] for entry in manifest["files"] if "reason" in entry}
+    assert {"number": EDITION, "state": EDITION_STATE} == manifest["edition"]
+
+
+def test_another_release_writes_the_same_bytes() -> None:
+    packs = [packed(golden) for golden in chosen(golden_cases(), ["BLM"])]
+
+    assert [] == [path for path, content in pages(packs).items() if __version__.encode() in content]
+    assert __version__.encode() not in contents(packs, {})[MANIFEST]
+
+
+def test_digests_are_in_the_form_that_sha256sum_checks(pack: Path) -> None:
+    lines = (pack / SUMS).read_text("ascii").splitlines()
+    there = {path.relative_to(pack).as_posix() for path in pack.rglob("*") if path.is_file()}
+
+    assert sorted(there - {SUMS}) == [line[66:] for line in lines]
+    assert [] == [
+        line
+        for line in lines
+        if f"{hashlib.sha256((pack / line[66:]).read_bytes()).hexdigest()}  " != line[:66]
+    ]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js")
+def test_a_program_in_another_language_verifies_a_pack(tmp_path: Path) -> None:
+    export(tmp_path / "pack", "--family", "BLM")
+    command = ["node", str(ROOT / "examples" / "verify_pack.mjs"), str(tmp_path / "pack")]
+
+    whole = run(command, capture_output=True, text=True)
+    assert (0, True) == (whole.returncode, whole.stdout.endswith(" files, 0 wrong\n"))
+    (tmp_path / "pack" / BAD / "blm-no-bit-set.parquet").write_bytes(b"PAR1")
+    damaged = run(command, capture_output=True, text=True)
+    assert (1, True) == (
+        damaged.returncode,
+        damaged.stdout.endswith(" 1 wrong bad_data/blm-no-bit-set.parquet\n"),
+    )
+
+
+def test_seeds_are_the_inputs_alone_each_once_and_named_by_their_content(tmp_path: Path) -> None:
+    assert 0 == export(tmp_path / "seeds", "--seeds", "--family", "PM", "--family", "BLM").exit_code
+    packs = [packed(golden) for golden in chosen(golden_cases(), ["PM", "BLM"], whole=True)]
+
+    found = [path for path in (tmp_path / "seeds").rglob("*") if path.is_file()]
+    assert {each.input.content for each in packs} == {path.read_bytes() for path in found}
+    assert [] == [path for path in found if path.name != hashlib.sha256(path.read_bytes()).hexdigest()]
+    assert {"parquet", "pm"} == {path.parent.name for path in found}
+
+    assert 0 == export(tmp_path / "seeds", "--seeds", "--family", "BLM").exit_code
+    assert ["parquet"] == [path.name for path in (tmp_path / "seeds").iterdir()]
+    (tmp_path / "seeds" / "parquet" / ("0" * 64)).write_bytes(b"of a fuzzer")
+    assert 2 == export(tmp_path / "seeds", "--seeds").exit_code
 
 
 def test_rows_are_those_that_a_reader_gives_without_pqassay(pack: Path, manifest: dict[str, Any]) -> None:

@@ -248,6 +248,16 @@ def test_a_refusal_of_a_good_file_that_may_be_refused_earns_nothing_beside_what_
     assert {"made/good": "failed", "made/old": "no credit"} == {r.case: r.outcome for r in beside}
 
 
+def test_a_refusal_is_recorded_where_a_reader_may_do_either(tmp_path: Path) -> None:
+    for name, rows, refusal in (("free", "own", "allowed"), ("bad", "unspecified", "demanded")):
+        write_case(
+            tmp_path / "cases", f"made/{name}", {"read": {"rows": rows, "refusal": refusal}, "rows": ROWS}
+        )
+
+    assert ["made/free"] == asked(tmp_path, f"answer '{REJECT}'", "read").refused
+    assert [] == asked(tmp_path, 'answer \'{"answer": "accept", "rows": []}\'', "read").refused
+
+
 def test_only_what_is_declared_is_asked(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
     report = asked(tmp_path, "exit 1", hello=["idx1.lint", "codec.snappy"])

@@ -64,7 +64,7 @@ def surprises(done: RunReport) -> list[str]:
     ]
 
 
-STEPS: dict[Operation, int] = {"read": 6, "scan": 10}
+STEPS: dict[Operation, int] = {"read": 12, "scan": 25}
 """Of operations that take long, the reference is asked about every so many cases: a run over all is `pqassay suite run`."""
 
 
@@ -108,7 +108,7 @@ def test_the_reference_gives_the_rows_of_every_query() -> None:
                 wrong.append(f"{golden.case.id}: {one.query.predicate}: {one.told}")
 
     assert [] == wrong
-    assert asked > 250
+    assert asked > 100
 
 
 def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
@@ -126,12 +126,11 @@ def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
 
 
 OF_THE_CODEC = [
-    "idx1/carriage*",
-    "idx1/empty*",
-    "idx1/length-one-*",
+    "idx1/carriage-return-last",
+    "idx1/carriage-return-before*",
+    "idx1/empty-value-*",
     "idx1/length-1-*",
     "idx1/offset-p*",
-    "idx1/companion*",
 ]
 """Cases that the published codec gets right and wrong; each crash costs the start of a process."""
 
@@ -142,7 +141,7 @@ def test_the_published_codec_fails_exactly_as_foretold() -> None:
 
     assert [] == [line for line in surprises(done) if not line.startswith("inherited")]
     assert ([], 0) == (done.problems, done.exit_code)
-    assert done.summary.known > 10
+    assert done.summary.known > 7
     assert {"failed", "crashed"} == {result.outcome for result in done.results if result.known}
 
 

@@ -23,10 +23,11 @@ from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
 from pqassay_suite.cases import update_cases
 from pqassay_suite.cases.case import GoldenCase, inputs_digest
 from pqassay_suite.results import status as status_module
-from pqassay_suite.results.status import asked, features, proving, status, tags_of
+from pqassay_suite.results.columns import columns_of
+from pqassay_suite.results.status import Proofs, asked, features, proving, status
 from report_samples import run_report
 
-PROOFS: dict[tuple[str, Aspect], list[str]] = {}
+PROOFS: list[Proofs] = []
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +38,13 @@ def cases() -> Sequence[GoldenCase]:
 @pytest.fixture(scope="module", autouse=True)
 def proofs(cases: Sequence[GoldenCase]) -> dict[tuple[str, Aspect], list[str]]:
     """Read from the files once for all tests of this module."""
-    PROOFS.update(proving(cases))
-    return PROOFS
+    PROOFS[:] = [proving(cases)]
+    return PROOFS[0].cases
 
 
 @pytest.fixture
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_module, "proving", lambda _: PROOFS)
+    monkeypatch.setattr(status_module, "proving", lambda _: PROOFS[0])
     monkeypatch.setattr(update_cases, "asked_cases", kept_results.asked_cases)
 
 
@@ -51,15 +52,27 @@ def made(
     questions: dict[str, list[Operation]],
     *results: tuple[str, Operation, run_model.Outcome],
     exposures: Sequence[Exposure] = (),
+    refused: Sequence[str] = (),
+    differs: str | None = None,
 ) -> RunReport:
     """Results about some questions; what is not named passed."""
-    by = ScoredBy(current().number, current().sha256, len(current().cases), len(current().cases))
+    known = current().cases
+    added = {
+        golden.case.id: golden.asked_sha256
+        for golden in kept_results.asked_cases()
+        if golden.case.id not in known
+    }
+    by = ScoredBy(current().number, current().sha256, len(known), len(known), added=added)
     return dataclasses.replace(
         run_report(),
-        results=[run_model.Result(case, "PQF", operation, outcome) for case, operation, outcome in results],
+        results=[
+            run_model.Result(case, "PQF", operation, outcome, first_difference=differs, severity=1)
+            for case, operation, outcome in results
+        ],
         exposures=list(exposures),
         scored_by=by,
         asked=questions,
+        refused=list(refused),
     )
 
 
@@ -74,7 +87,7 @@ def test_every_type_encoding_and_codec_of_the_grammar_is_a_feature() -> None:
     assert len(ids) == len(set(ids))
     assert ["physical-boolean", "physical-int32"] == ids[:2]
     assert (len(Type), len(Encoding), len(CompressionCodec)) == tuple(
-        sum(one.category == category for one in features())
+        sum(one.category == category and not one.id.endswith("-extended") for one in features())
         for category in ("Physical types", "Encodings", "Compressions")
     )
     assert {"compression-lz4-deprecated", "encoding-byte-stream-split", "logical-uuid"} <= set(ids)
@@ -87,9 +100,8 @@ def test_what_proves_a_feature_is_told_by_the_files(
 
     assert "pqf/uuid" in proofs["logical-uuid", "reads"]
     assert "pqf/decimals" in proofs["logical-decimal-int64", "reads"]
-    assert {"logical.decimal", "logical.decimal.int32", "physical.int32"} <= tags_of(
-        by_id["pqf/decimals"].content()
-    )
+    decimals = columns_of(by_id["pqf/decimals"].content()).values()
+    assert any({"logical.decimal", "logical.decimal.int32", "physical.int32"} <= one.tags for one in decimals)
     assert all("bloom-filters" in case for case in proofs["format-bloom-filters", "writes"])
     for (_, aspect), found in proofs.items():
         if aspect in ("reads", "decodes"):
@@ -97,28 +109,97 @@ def test_what_proves_a_feature_is_told_by_the_files(
 
 
 @pytest.mark.usefixtures("once")
-def test_yes_takes_all_cases_partly_some_and_no_none(
-    proofs: dict[tuple[str, Aspect], list[str]], cases: Sequence[GoldenCase]
-) -> None:
-    first, second = proofs["logical-time-int32", "reads"][:2]
+def test_a_failing_column_blames_the_feature_that_another_column_lacks(cases: Sequence[GoldenCase]) -> None:
+    questions: dict[str, list[Operation]] = {
+        "pqf/uuid": ["read"],
+        "pqf/half": ["read"],
+        "pqf/int96": ["read"],
+        "blm/no-filters": ["read"],
+    }
     report = made(
-        {first: ["read"], second: ["read"], "pqf/uuid": ["read"], "pqf/streams": ["read"]},
-        (first, "read", "failed"),
-        ("pqf/uuid", "read", "unsupported"),
-        ("pqf/streams", "scan", "failed"),
+        questions,
+        ("pqf/half", "read", "unsupported"),
+        ("blm/no-filters", "read", "failed"),
+        differs="column moment",
     )
     found = status([report], ["results.json"], cases)
+    moments = cell(found, "physical-int96", "reads")
 
-    assert ("partly", 1, 2, [first]) == (
-        (time := cell(found, "logical-time-int32", "reads")).tick,
-        time.passed,
-        time.asked,
-        time.failing,
-    )
-    assert "no" == cell(found, "logical-uuid", "reads").tick
-    assert "yes" == cell(found, "encoding-byte-stream-split", "reads").tick
-    assert "not asked" == cell(found, "logical-date", "reads").tick
+    assert ("partly", 1, ["blm/no-filters"]) == (moments.tick, moments.passed, moments.failing)
+    assert "no" == cell(found, "logical-float16", "reads").tick
+    assert "yes" == cell(found, "logical-uuid", "reads").tick
     assert "not asked" == cell(found, "logical-interval", "reads").tick
+
+
+@pytest.mark.usefixtures("once")
+def test_a_failure_taints_no_other_feature_of_its_file(cases: Sequence[GoldenCase]) -> None:
+    every: dict[str, list[Operation]] = {case: ["read"] for case in PROOFS[0].columns}
+    report = made(every, ("pqf/nested", "read", "failed"), differs="column grid")
+    found = status([report], ["results.json"], cases)
+    ticks = {row.feature: row.cells[0].tick for row in found.rows if row.aspect == "reads" and row.cases}
+
+    assert {"logical-list": "partly"} == {name: tick for name, tick in ticks.items() if tick != "yes"}
+    assert ["pqf/nested"] == cell(found, "logical-list", "reads").failing
+    assert "pqf/nested" in cell(found, "encoding-plain", "reads").aside
+
+
+@pytest.mark.usefixtures("once")
+@pytest.mark.parametrize("outcome", ["unstable", "inherited"])
+def test_an_answer_that_its_case_does_not_explain_counts_for_nothing(
+    outcome: run_model.Outcome, cases: Sequence[GoldenCase]
+) -> None:
+    report = made({"pqf/half": ["read"], "pqf/uuid": ["read"]}, ("pqf/half", "read", outcome))
+
+    half = cell(status([report], [""], cases), "logical-float16", "reads")
+    assert ("not shown", 0, [], ["pqf/half"]) == (half.tick, half.passed, half.failing, half.aside)
+
+
+@pytest.mark.usefixtures("once")
+def test_who_decodes_variants_is_not_blamed_and_who_refuses_them_is(cases: Sequence[GoldenCase]) -> None:
+    questions: dict[str, list[Operation]] = {"pqf/variants": ["read"], "pqf/field-ids": ["read"]}
+    decoded = made(questions, ("pqf/variants", "read", "failed"), differs="column facts")
+    refused = dataclasses.replace(
+        decoded,
+        results=[dataclasses.replace(decoded.results[0], severity=3, first_difference="column facts")],
+    )
+
+    assert ["not shown", "no"] == [
+        cell(status([one], [""], cases), "logical-variant", "reads").tick for one in (decoded, refused)
+    ]
+
+
+@pytest.mark.usefixtures("once")
+def test_only_a_refusal_shows_that_checksums_are_checked(cases: Sequence[GoldenCase]) -> None:
+    questions: dict[str, list[Operation]] = {"pqf/crc-of-another-page": ["read"], "pqf/three-pages": ["read"]}
+    checks, trusts = made(questions, refused=["pqf/crc-of-another-page"]), made(questions)
+    older = dataclasses.replace(trusts, refused=None)
+
+    assert ["yes", "not shown", "not shown"] == [
+        cell(status([one], [""], cases), "format-page-crc32", "checks").tick
+        for one in (checks, trusts, older)
+    ]
+
+
+@pytest.mark.usefixtures("once")
+def test_a_table_that_is_not_written_at_all_blames_no_wish(cases: Sequence[GoldenCase]) -> None:
+    questions: dict[str, list[Operation]] = {
+        f"write/{table}/{wish}": ["encode"]
+        for table in ("nested", "floats")
+        for wish in ("plainly", "pages-v2", "statistics")
+    }
+    report = made(
+        questions,
+        ("write/nested/plainly", "encode", "unsupported"),
+        ("write/nested/pages-v2", "encode", "unsupported"),
+        ("write/floats/statistics", "encode", "failed"),
+    )
+    found = status([report], [""], cases)
+    pages, statistics = (
+        cell(found, f"format-{name}", "writes") for name in ("data-page-v2", "stats-min-max")
+    )
+
+    assert ("yes", [], ["write/nested/pages-v2"]) == (pages.tick, pages.failing, pages.aside)
+    assert ("partly", ["write/floats/statistics"]) == (statistics.tick, statistics.failing)
 
 
 @pytest.mark.usefixtures("once")
@@ -182,6 +263,25 @@ def test_a_case_that_is_no_longer_what_was_asked_proves_nothing(cases: Sequence[
     assert set() == asked(dataclasses.replace(report, scored_by=other), "", cases)
 
 
+@pytest.mark.usefixtures("once")
+def test_a_wish_that_is_met_elsewhere_and_left_out_of_a_right_file_is_not_to_blame(
+    cases: Sequence[GoldenCase],
+) -> None:
+    questions: dict[str, list[Operation]] = {
+        f"write/{table}/bloom-filters": ["encode"] for table in ("floats", "only-nan")
+    }
+    report = made(questions, ("write/only-nan/bloom-filters", "encode", "failed"))
+    unmet = dataclasses.replace(
+        report, results=[dataclasses.replace(report.results[0], severity=run_model.UNMET)]
+    )
+    never = dataclasses.replace(unmet, asked={"write/only-nan/bloom-filters": ["encode"]})
+
+    assert ["partly", "yes", "no"] == [
+        cell(status([one], [""], cases), "format-bloom-filters", "writes").tick
+        for one in (report, unmet, never)
+    ]
+
+
 def export(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["status", *arguments])
 
@@ -193,7 +293,7 @@ def results(tmp_path: Path, proofs: dict[tuple[str, Aspect], list[str]]) -> Path
         case: ["read"] for (_, aspect), found in proofs.items() for case in found if aspect == "reads"
     }
     path = tmp_path / "made.json"
-    path.write_text(made(questions, ("pqf/half", "read", "failed")).to_json())
+    path.write_text(made(questions, ("pqf/half", "read", "failed"), differs="column half").to_json())
     return path
 
 
@@ -205,9 +305,9 @@ def test_every_format_has_every_row(results: Path) -> None:
     page = export(str(results), "--site", "https://example.org/").stdout
 
     assert rows == len(document["rows"])
-    assert [list(COLUMNS)] + [10] * rows == [lines[0], *map(len, lines[1:])]
+    assert [list(COLUMNS)] + [11] * rows == [lines[0], *map(len, lines[1:])]
     assert set(TICKS) >= {line[5] for line in lines[1:]}
-    tables = page.partition("### Cases that did not pass")[0]
+    tables = page.partition("### Cases for which a feature is to blame")[0]
     assert rows == sum(line.startswith("| ") for line in tables.splitlines()) - 2 * tables.count("\n### ")
     assert "\n- FLOAT16, reads, plain 1.0: [`pqf/half`](https://example.org/cases/pqf-half.html)\n" in page
     assert "| UUID | yes | [`pqf/uuid`](https://example.org/cases/pqf-uuid.html)" in page

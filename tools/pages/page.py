@@ -67,10 +67,15 @@ class Site:
         repository: Where the repository is; empty where nobody said so.
     """
 
-    def __init__(self, address: str = "", repository: str = "") -> None:
-        """Begin a build."""
+    def __init__(self, address: str = "", repository: str = "", pages: str = "") -> None:
+        """Begin a build; of the generated pages only those in a list between spaces get their content, or all if it is empty."""
         self.address = address
         self.repository = repository
+        self._pages = frozenset(pages.split())
+
+    def shows(self, path: str) -> bool:
+        """Whether a generated page gets its content in this build, and not only its title and frame."""
+        return not self._pages or path in self._pages
 
     @cached_property
     def cases(self) -> Mapping[str, dict[str, Any]]:
@@ -135,8 +140,8 @@ class Site:
 
 @cache
 def shared_site() -> Site:
-    """The one that a build shares, with the addresses that the environment names, as `mkdocs.yml` takes them from there."""
-    return Site(os.environ.get("PQASSAY_SITE_URL", ""), os.environ.get("PQASSAY_REPOSITORY", ""))
+    """The one that a build shares, with the addresses and pages that the environment names, as `mkdocs.yml` takes them from there."""
+    return Site(*(os.environ.get(f"PQASSAY_{name}", "") for name in ("SITE_URL", "REPOSITORY", "SITE_PAGES")))
 
 
 def rule_page(rule_id: str) -> str:

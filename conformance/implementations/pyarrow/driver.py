@@ -31,6 +31,9 @@ from pqassay_driver import (
 CODECS = {"uncompressed": "none", "lz4_raw": "lz4"}
 """Codecs of requests that pyarrow calls differently."""
 
+FEW = {"ndv": 1000}
+"""Distinct values of a bloom filter, at most; pyarrow folds the filter of many to the same bytes, and takes longer."""
+
 
 class PyArrow(Driver):
     """pyarrow."""
@@ -109,7 +112,7 @@ class PyArrow(Driver):
             "page_rows": lambda count: {"max_rows_per_page": count, "write_batch_size": count},
             "row_group_rows": lambda count: {"row_group_size": count},
             "dictionary": lambda used: {"use_dictionary": used},
-            "bloom_filter": lambda names: {"bloom_filter_options": dict.fromkeys(names, True)},
+            "bloom_filter": lambda names: {"bloom_filter_options": dict.fromkeys(names, FEW)},
             "page_index": lambda used: {"write_page_index": used},
             "statistics": lambda used: {"write_statistics": used},
             "sorting": lambda keys: {"sorting_columns": self._sorting(request, keys)},

@@ -1,10 +1,11 @@
-"""The command ``pqassay dump``: every byte of a file, field by field."""
+"""The command ``pqassay dump``: every byte of a file, field by field; or the grammar by which others can show it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 from collections.abc import Generator
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,10 +20,17 @@ if TYPE_CHECKING:
     from pqassay_spec.base.sources import Source
 
 
+class GrammarForm(StrEnum):
+    """Forms of a grammar."""
+
+    KSY = "ksy"
+
+
 @example(
     epilog(
         "`pqassay dump part-0.parquet`",
         "`pqassay dump --hexdump --field idx1 part-0.parquet`",
+        "`pqassay dump --grammar ksy grammar`",
         codes="0 printed, 1 the file is damaged, 2 usage, 4 not enough memory",
     )
 )
@@ -31,7 +39,7 @@ def dump(
         str,
         typer.Argument(
             metavar="FILE",
-            help="Parquet, `_pm` or table metadata file, even if damaged; path or URI.",
+            help="Parquet, `_pm` or table metadata file; with --grammar, a folder.",
             show_default=False,
         ),
     ],
@@ -42,8 +50,17 @@ def dump(
     field: Annotated[
         str | None, typer.Option(metavar="GLOB", help="Show only fields whose path matches, and those below.")
     ] = None,
+    grammar: Annotated[
+        GrammarForm | None,
+        typer.Option(metavar="FORM", help="Write the grammars into a folder, as `ksy` of Kaitai Struct."),
+    ] = None,
 ) -> None:
     """Show every byte of a file, field by field."""
+    if grammar is not None:
+        if hexdump or as_json or field is not None:
+            fail("--grammar writes files; it excludes --hexdump, --json and --field")
+        _write_grammars(Path(file))
+        return
     if hexdump and as_json:
         fail("--hexdump and --json exclude each other")
     from pqassay import dump as dumping
@@ -64,6 +81,20 @@ def dump(
         typer.echo(f"error: {printable(str(error))}", err=True)
     if errors:
         raise typer.Exit(1)
+
+
+def _write_grammars(folder: Path) -> None:
+    """Write each grammar into a folder, which is made where it is missing."""
+    from pqassay.dump.ksy import ENDING, definitions
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for definition in definitions():
+            path = folder / f"{definition.id}{ENDING}"
+            path.write_text(definition.text(), "utf-8")
+            typer.echo(f"{path}: {definition.title}")
+    except OSError as error:
+        fail(f"{error.filename or folder}: {error.strerror or error}")
 
 
 def _require_file(path: Path) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 1 << 16
 """Bytes of a file that show whether pqassay wrote it."""
 
-OUR_WORDS = (b"pqassay", b"conformant", b"errored")
+OUR_WORDS = (b"pqassay", b"conformant", b"errored", b'"kind": "status"')
 """Words of reports, one of which is in each."""
 
 OutputFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Write to FILE instead of stdout.")]

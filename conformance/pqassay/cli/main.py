@@ -47,7 +47,7 @@ suite = group(
             "drivers": "pqassay_suite.cli.drivers:drivers",
             "new-driver": "pqassay_suite.cli.drivers:new_driver",
             "pack": "pqassay_suite.cli.export:export_pack",
-            "status": "pqassay_suite.cli.export:export_status",
+            "status": "pqassay_suite.cli.status:export_status",
         }
     },
     help_text="Test readers and writers with golden files.",

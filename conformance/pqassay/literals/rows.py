@@ -73,26 +73,29 @@ def rows_difference(expected: Iterable[Sequence[Value]], actual: Iterable[Sequen
     >>> rows_difference([["a"], ["b"]], [["a"], ["a"]])
     '1 row missing: ["b"]; 1 row too many: ["a"]'
     """
-    shown: dict[str, str] = {}
-    wanted, found = _shown_multiset(expected, shown), _shown_multiset(actual, shown)
+    rows: dict[str, Sequence[Value]] = {}
+    wanted, found = _counted(expected, rows), _counted(actual, rows)
     parts: list[str] = []
     for words, rest in (("missing", wanted - found), ("too many", found - wanted)):
         if rest:
             count = rest.total()
-            first = [shown[row] for row in sorted(rest)[:3]]
+            first = [_shown(rows[text]) for text in sorted(rest)[:3]]
             told = ", ".join(row if len(row) <= 80 else f"{row[:79]}…" for row in first)
             more = ", …" if len(rest) > 3 else ""
             parts.append(f"{count} row{'' if count == 1 else 's'} {words}: {told}{more}")
     return "; ".join(parts)
 
 
-def _shown_multiset(rows: Iterable[Sequence[Value]], shown: dict[str, str]) -> Counter[str]:
-    """`multiset`, and how each canonical row is written in the protocol."""
-    found: Counter[str] = Counter()
+def _counted(rows: Iterable[Sequence[Value]], by_text: dict[str, Sequence[Value]]) -> Counter[str]:
+    """`multiset`, and a row of each canonical text."""
+    count: Counter[str] = Counter()
     for row in rows:
         text = canonical_row(row)
-        found[text] += 1
-        if text not in shown:
-            values = [write_value(value) for value in row]
-            shown[text] = json.dumps(values, default=vars, ensure_ascii=False)
-    return found
+        count[text] += 1
+        by_text.setdefault(text, row)
+    return count
+
+
+def _shown(row: Sequence[Value]) -> str:
+    """How the protocol writes a row."""
+    return json.dumps([write_value(value) for value in row], default=vars, ensure_ascii=False)

@@ -33,6 +33,7 @@ def obligation(rule: Rule) -> list[tuple[str, str]]:
         ("first", COMPARE_FIRST if rule.compares_values else ""),
         ("practice", rule.practice),
         ("reading", rule.reading),
+        ("newer", newer(rule)),
         *_promotions(rule),
         *(("known", quirk.sentence) for quirk in quirks_of(rule.id)),
         ("excluded", rule.excluded),
@@ -46,6 +47,19 @@ def _promotions(rule: Rule) -> Iterable[tuple[str, str]]:
         for found in profiles().values():
             if (promotion := found.promotion_of(rule)) is not None:
                 yield f"for {found.name}", f"{promotion.verdict}: {promotion.reason}"
+
+
+def newer(rule: Rule) -> str:
+    """That a rule is by the pinned text, and what a newer one permits; empty where no newer one is known to.
+
+    >>> from pqassay_spec.rules.catalogue import rules
+    >>> newer(rules()["DLT-054"])[:41]
+    'by the pinned text, 00a891a of 2026-08-22'
+    """
+    document = documents.document(rule.origin.document)
+    if not rule.newer or document is None:
+        return ""
+    return f"by the pinned text, {document.revision}. {rule.newer}"
 
 
 def basis(rule: Rule) -> str:

@@ -15,24 +15,26 @@ from pqassay.report.renderers.markdown import code, escaped, table
 
 SCHEMA_VERSION = 1
 
-Aspect = Literal["reads", "decodes", "writes", "uses"]
-"""What is said of a feature: files that have it are read; the structure is read by itself; it is written; queries rely on it."""
+Aspect = Literal["reads", "decodes", "writes", "uses", "checks"]
+"""What is said of a feature: files that have it are read; the structure is read by itself; it is written; queries rely on it;
+what breaks it is refused."""
 
 ASPECTS: dict[Aspect, str] = {
     "reads": "gives the rows of valid files that have it",
     "decodes": "reads the structure itself",
     "writes": "writes it when asked to, and rightly",
     "uses": "relies on it in queries",
+    "checks": "refuses files in which it is wrong",
 }
 
 Tick = Literal["yes", "partly", "no", "not shown", "not asked"]
 
 TICKS: dict[Tick, str] = {
-    "yes": "all cases that prove it passed",
-    "partly": "some of them passed",
-    "no": "none of them passed: the library refuses, says that it does not support it, or is wrong. Where few cases prove a feature, the "
-    "cause may be another feature of the same files",
-    "not shown": "no answer shows that it is used, nor could one show that it is not",
+    "yes": "cases that have it passed, and it is not to blame for any that failed",
+    "partly": "some cases passed, and it is to blame for others",
+    "no": "it is to blame for cases that failed, and none passed: the library refuses, says that it does not support it, or is wrong",
+    "not shown": "no answer shows it, nor its absence: queries may not rely on it, checks may be off by default, and where all cases failed, "
+    "nothing shows that this feature is the cause",
     "not asked": "no case was asked: there is none, or the driver does not declare what it takes",
 }
 
@@ -49,8 +51,9 @@ class Cell:
         tick: What the cases say.
         passed: How many of the cases passed.
         asked: How many were asked.
-        cases: Ids of those that were asked; of ``uses``, of those that show it.
-        failing: Ids of those that did not pass.
+        cases: Ids of those that were asked; of ``uses`` and ``checks``, of those that show it.
+        failing: Ids of those that did not pass, and for which the feature is to blame.
+        aside: Ids of those that did not pass, and for which something else is to blame, or nothing is known to be.
     """
 
     implementation: str
@@ -59,11 +62,19 @@ class Cell:
     asked: int = 0
     cases: list[str] = field(default_factory=list[str])
     failing: list[str] = field(default_factory=list[str])
+    aside: list[str] = field(default_factory=list[str])
+
+    @property
+    def passing(self) -> list[str]:
+        """Ids of those that passed."""
+        others = {*self.failing, *self.aside}
+        return [case for case in self.cases if case not in others]
 
     @property
     def words(self) -> str:
         """The tick, with counts where it is not all or nothing."""
-        return f"{self.tick} ({self.passed:,} of {self.asked:,})" if self.tick == "partly" else self.tick
+        told = self.passed + len(self.failing)
+        return f"{self.tick} ({self.passed:,} of {told:,})" if self.tick == "partly" else self.tick
 
 
 @dataclass(frozen=True)
@@ -88,14 +99,40 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """What results contradict in a status that somebody else keeps.
+
+    Attributes:
+        feature: The id of the feature.
+        aspect: The aspect in which it differs.
+        public: The status that is kept.
+        measured: What results show.
+        cases: Ids of the cases that show it.
+    """
+
+    feature: str
+    aspect: Aspect
+    public: str
+    measured: Tick
+    cases: list[str]
+
+
+@dataclass(frozen=True)
 class StatusTable:
-    """Rows, and the implementations that they are about."""
+    """Rows, and the implementations that they are about.
+
+    Attributes:
+        against: What the status that was compared is called.
+        differences: What results contradict in it.
+    """
 
     schema_version: int
     kind: Literal["status"]
     revisions: list[str]
     implementations: list[str]
     rows: list[Row]
+    against: str | None = None
+    differences: list[Difference] = field(default_factory=list[Difference])
 
 
 def write_json(status: StatusTable, stream: TextIO) -> None:
@@ -115,6 +152,7 @@ COLUMNS = (
     "asked",
     "cases",
     "failing",
+    "aside",
 )
 
 
@@ -136,6 +174,7 @@ def write_csv(status: StatusTable, stream: TextIO) -> None:
                     cell.asked,
                     " ".join(cell.cases),
                     " ".join(cell.failing),
+                    " ".join(cell.aside),
                 )
             )
 
@@ -166,9 +205,23 @@ def _markdown(status: StatusTable, site: str | None) -> Iterator[str]:
                 yield f"### {category}: {words}"
                 heads = ["Feature", *map(escaped, status.implementations), "Cases"]
                 yield table([heads, *(_row(row, site) for row in rows)])
+    if status.against is not None:
+        yield f"### Differs from {escaped(status.against)}"
+        names = {row.feature: row.name for row in status.rows}
+        heads = ["Feature", "There", "Measured", "Cases"]
+        lines = [
+            [
+                escaped(names[one.feature]),
+                one.public,
+                f"{one.aspect}: {one.measured}",
+                _cases(one.cases, site),
+            ]
+            for one in status.differences
+        ]
+        yield table([heads, *lines]) if lines else "Nothing that was measured."
     failing = [(row, cell) for row in status.rows for cell in row.cells if cell.failing]
     if failing:
-        yield "### Cases that did not pass"
+        yield "### Cases for which a feature is to blame"
         yield "\n".join(
             f"- {escaped(row.name)}, {row.aspect}, {escaped(cell.implementation)}: {_cases(cell.failing, site)}"
             for row, cell in failing

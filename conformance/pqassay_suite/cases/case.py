@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from pqassay_spec.golden.case import MANIFEST, Case
@@ -121,10 +122,17 @@ def _load(root: Path, path: Path) -> GoldenCase:
     except OSError as error:
         raise CaseError(f"{path}: {error.strerror or error}") from None
     try:
-        case = read_manifest(text, path.parent.relative_to(root).as_posix())
+        case, digest, asked = _read(text, path.parent.relative_to(root).as_posix())
     except ManifestError as error:
         raise CaseError(f"{path}: {error}") from None
-    return GoldenCase(case, path.parent, hashlib.sha256(text).hexdigest(), case_digest(json.loads(text)))
+    return GoldenCase(case, path.parent, digest, asked)
+
+
+@cache
+def _read(text: bytes, name: str) -> tuple[Case, str, str]:
+    """What a manifest says, its digest, and that of what it asks; the same manifest is read once."""
+    case = read_manifest(text, name)
+    return case, hashlib.sha256(text).hexdigest(), case_digest(json.loads(text))
 
 
 def matches(name: str, pattern: str) -> bool:

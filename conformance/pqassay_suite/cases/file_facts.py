@@ -143,7 +143,7 @@ def facts_of(data: bytes) -> FileFacts:
 def _tags(file: FileUnderTest) -> tuple[str, ...]:
     """The features of a file, sorted; what cannot be read of it has none."""
     found: set[str] = set()
-    for derived in (_tags_of_file, _tags_of_schema, _tags_of_chunks):
+    for derived in (tags_of_file, _tags_of_schema, _tags_of_chunks):
         try:
             found.update(derived(file))
         except (FormatError, NotApplicable, NotChecked):
@@ -151,7 +151,8 @@ def _tags(file: FileUnderTest) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _tags_of_file(file: FileUnderTest) -> Iterator[str]:
+def tags_of_file(file: FileUnderTest) -> Iterator[str]:
+    """The features of a file that are not those of a column."""
     if file.source.read(0, min(len(ENCRYPTED_MAGIC), file.source.size)) == ENCRYPTED_MAGIC:
         yield "encrypted.footer"
         return
@@ -164,20 +165,40 @@ def _tags_of_file(file: FileUnderTest) -> Iterator[str]:
         yield "row-groups.many"
 
 
+def elements_of_columns(elements: Sequence[SchemaElement]) -> Iterator[tuple[str, SchemaElement]]:
+    """Each element below the root with the name of the top-level column that it belongs to, in their order."""
+    open_groups: list[int] = []
+    name = ""
+    for element in elements[1:]:
+        if not open_groups:
+            name = element.name
+        else:
+            open_groups[-1] -= 1
+        yield name, element
+        open_groups.append(element.num_children or 0)
+        while open_groups and not open_groups[-1]:
+            open_groups.pop()
+
+
+def tags_of_element(element: SchemaElement) -> Iterator[str]:
+    """The features of one element of a schema."""
+    yield from _needs_of_element(element)
+    name = annotation_of(element) or converted_of(element) or ""
+    if name == "DECIMAL" and _digits(element) > MOST_DIGITS:
+        yield "type.decimal-wide"
+    if element.type is not None:
+        yield f"physical.{_dashed(_named(Type, element.type))}"
+        if element.repetition_type == FieldRepetitionType.REPEATED:
+            yield "nested.repeated"
+    elif name == "LIST":
+        yield "nested.list"
+    elif not name and element.repetition_type != FieldRepetitionType.REPEATED:
+        yield "nested.struct"
+
+
 def _tags_of_schema(file: FileUnderTest) -> Iterator[str]:
     for element in file.metadata.schema[1:]:
-        yield from _needs_of_element(element)
-        name = annotation_of(element) or converted_of(element) or ""
-        if name == "DECIMAL" and _digits(element) > MOST_DIGITS:
-            yield "type.decimal-wide"
-        if element.type is not None:
-            yield f"physical.{_dashed(_named(Type, element.type))}"
-            if element.repetition_type == FieldRepetitionType.REPEATED:
-                yield "nested.repeated"
-        elif name == "LIST":
-            yield "nested.list"
-        elif not name and element.repetition_type != FieldRepetitionType.REPEATED:
-            yield "nested.struct"
+        yield from tags_of_element(element)
     for leaf in file.leaves:
         if leaf.max_repetition_level > 1:
             yield "nested.lists-within-lists"
@@ -192,22 +213,27 @@ def _digits(element: SchemaElement) -> int:
 
 def _tags_of_chunks(file: FileUnderTest) -> Iterator[str]:
     for chunk in file.part(ColumnChunks).all:
-        facts = chunk.facts
-        yield f"codec.{_dashed(_named(CompressionCodec, facts.codec))}"
-        has = {
-            "structure.statistics": facts.statistics is not None,
-            "structure.column-index": chunk.chunk.column_index_offset is not None,
-            "structure.offset-index": chunk.chunk.offset_index_offset is not None,
-            "structure.bloom-filter": facts.bloom_filter_offset is not None,
-        }
-        yield from (name for name, is_there in has.items() if is_there)
-        try:
-            for page in chunk.pages:
-                yield from _tags_of_page(page)
-            if chunk.unusual_levels:
-                yield "levels.bit-packed"
-        except (FormatError, NotApplicable, NotChecked):  # what the footer says of its encodings has to do
-            yield from (f"encoding.{_dashed(_named(Encoding, encoding))}" for encoding in facts.encodings)
+        yield from tags_of_chunk(chunk)
+
+
+def tags_of_chunk(chunk: ColumnChunkUnderTest) -> Iterator[str]:
+    """The features of one column chunk and its pages."""
+    facts = chunk.facts
+    yield f"codec.{_dashed(_named(CompressionCodec, facts.codec))}"
+    has = {
+        "structure.statistics": facts.statistics is not None,
+        "structure.column-index": chunk.chunk.column_index_offset is not None,
+        "structure.offset-index": chunk.chunk.offset_index_offset is not None,
+        "structure.bloom-filter": facts.bloom_filter_offset is not None,
+    }
+    yield from (name for name, is_there in has.items() if is_there)
+    try:
+        for page in chunk.pages:
+            yield from _tags_of_page(page)
+        if chunk.unusual_levels:
+            yield "levels.bit-packed"
+    except (FormatError, NotApplicable, NotChecked):  # what the footer says of its encodings has to do
+        yield from (f"encoding.{_dashed(_named(Encoding, encoding))}" for encoding in facts.encodings)
 
 
 def _tags_of_page(page: PageUnderTest) -> Iterator[str]:

@@ -1,8 +1,10 @@
 """Packs of golden files: flat folders that a reader's own tests use without pqassay.
 
 A pack has the shape of public collections of Parquet test files: ``data`` holds valid files, ``bad_data`` damaged ones, each with a
-``README.md`` that has a row for every file.  ``manifest.json`` says the same for programs.  The same golden files make the same
-bytes.
+``README.md`` that has a row for every file.  ``manifest.json`` says the same for programs, and ``SHA256SUMS`` has the digest of every file.
+The same golden files make the same bytes, whichever release of pqassay writes them.
+
+Seeds for fuzzers are a folder of the same inputs: ``parquet`` and ``pm``, with nothing in them but files named by their own SHA-256.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from pqassay_spec import __version__
 from pqassay_spec.golden.case import Case, to_json
 from pqassay_spec.golden.revision import current
 from pqassay_spec.rules.catalogue import rules
@@ -25,10 +26,16 @@ from pqassay_suite.cases.case import GoldenCase
 KIND = "pqassay pack"
 """The member ``kind`` of a manifest, by which a folder is known as a pack."""
 
-PACK_VERSION = 1
-"""Version of the form of a manifest."""
+PACK_VERSION = 2
+"""Version of the form of a manifest: 2 has ``edition`` and ``reason``, and no version of pqassay."""
 
-MANIFEST, README, LICENSE = "manifest.json", "README.md", "LICENSE"
+EDITION, EDITION_STATE = 1, "draft"
+"""Edition of the contents: paths, reasons and bytes. ``draft``: they may change; ``frozen``: never again, and what is added is the next edition."""
+
+MANIFEST, README, LICENSE, SUMS = "manifest.json", "README.md", "LICENSE", "SHA256SUMS"
+
+SEED_FOLDERS = {"": "parquet", "_pm": "pm"}
+"""Folders of seeds: those of files with a name of their own, and all others under the empty text."""
 
 GOOD, BAD = "data", "bad_data"
 
@@ -159,6 +166,11 @@ def duties(case: Case) -> list[str]:
     return [*_of_reading(case), *_of_structures(case)]
 
 
+def reason(case: Case) -> str:
+    """Why a file is in ``bad_data``: the rules that it breaks, whose ids are never used for anything else; empty for valid files."""
+    return "+".join(case.rules) if case.kind != "valid" else ""
+
+
 def _of_reading(case: Case) -> Iterator[str]:
     read, scan = case.expect.read, case.expect.scan
     if read is not None:
@@ -205,7 +217,7 @@ def manifest(packs: Sequence[Packed]) -> bytes:
         {
             "kind": KIND,
             "version": PACK_VERSION,
-            "pqassay": __version__,
+            "edition": {"number": EDITION, "state": EDITION_STATE},
             "license": "Apache-2.0",
             "revision": {"number": listed.number, "sha256": listed.sha256},
             "files": [_entry(each) for each in packs],
@@ -218,6 +230,8 @@ def _entry(each: Packed) -> dict[str, Any]:
     scored = current().standing(case.id, each.golden.asked_sha256) == "counted"
     entry: dict[str, Any] = {"id": case.id, **each.input.entry(), "kind": case.kind, "family": case.family}
     entry |= {"title": case.title, "effect": case.effect, "in_revision": scored}
+    if why := reason(case):
+        entry["reason"] = why
     entry["rules"] = [{"id": rule, "sentence": known[rule].sentence} for rule in case.rules]
     entry["duties"] = duties(case)
     if case.expect.read is not None:
@@ -255,7 +269,17 @@ def contents(packs: Sequence[Packed], pages: dict[str, bytes]) -> dict[str, byte
             if file.path in found:
                 raise PackError(f"{each.golden.case.id}: another case has a file {file.path}")
             found[file.path] = file.content
-    return {**found, **pages, MANIFEST: manifest(packs)}
+    found |= {**pages, MANIFEST: manifest(packs)}
+    lines = (f"{hashlib.sha256(content).hexdigest()}  {path}\n" for path, content in sorted(found.items()))
+    return {**found, SUMS: "".join(lines).encode()}
+
+
+def seeds(packs: Sequence[Packed]) -> dict[str, bytes]:
+    """Seeds for fuzzers by their paths: each content once."""
+    return {
+        f"{SEED_FOLDERS.get(each.input.called, SEED_FOLDERS[''])}/{hashlib.sha256(each.input.content).hexdigest()}": each.input.content
+        for each in packs
+    }
 
 
 def write_pack(
@@ -264,7 +288,7 @@ def write_pack(
     """Write a pack whole or not at all: it is prepared beside the folder, and then has its name.
 
     Args:
-        folder: A folder that is not there, is empty, or holds an earlier pack and nothing else.
+        folder: A folder that is not there, is empty, or holds an earlier pack or seeds and nothing else.
         files: The files by their paths in it.
         progress: Called with the number of files that are written, of how many.
 
@@ -315,12 +339,20 @@ def require_replaceable(folder: Path) -> None:
     if not there:
         return
     brought = _brought(folder / MANIFEST)
+    if brought is None and all(_is_seed(folder, path) for path in there):
+        return
     if brought is None:
         raise PackError(f"{folder}: holds other things than a pack; name a new folder or an empty one")
     if strange := sorted(there - brought):
         raise PackError(
             f"{folder}: {strange[0]} is no file of the pack; move it away, or name another folder"
         )
+
+
+def _is_seed(folder: Path, path: str) -> bool:
+    """Whether a file is named by its content in a folder of seeds."""
+    place, _, name = path.rpartition("/")
+    return place in SEED_FOLDERS.values() and name == hashlib.sha256((folder / path).read_bytes()).hexdigest()
 
 
 def _brought(path: Path) -> set[str] | None:
@@ -331,7 +363,7 @@ def _brought(path: Path) -> set[str] | None:
         return None
     if not isinstance(document, dict) or cast("dict[str, Any]", document).get("kind") != KIND:
         return None
-    found = {MANIFEST, README, LICENSE, f"{GOOD}/{README}", f"{BAD}/{README}"}
+    found = {MANIFEST, README, LICENSE, SUMS, f"{GOOD}/{README}", f"{BAD}/{README}"}
     entries: list[Any] = cast("dict[str, Any]", document).get("files") or []
     for entry in entries:
         if isinstance(entry, dict):

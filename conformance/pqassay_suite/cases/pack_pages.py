@@ -6,10 +6,22 @@ from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from pqassay_spec import __version__
 from pqassay_spec.golden.revision import CURRENT
 from pqassay_spec.rules.catalogue import rules
-from pqassay_suite.cases.pack import BAD, GOOD, LICENSE, MANIFEST, README, Packed, PackError, duties
+from pqassay_suite.cases.pack import (
+    BAD,
+    EDITION,
+    EDITION_STATE,
+    GOOD,
+    LICENSE,
+    MANIFEST,
+    README,
+    SUMS,
+    Packed,
+    PackError,
+    duties,
+    reason,
+)
 
 
 def pages(packs: Sequence[Packed]) -> dict[str, bytes]:
@@ -40,7 +52,8 @@ DAMAGED = (
 
 USE = f"""
 `{GOOD}/` holds valid files, `{BAD}/` damaged ones; the README of each has a row for every file. `{MANIFEST}` says the same for
-programs, with the SHA-256 and the size of each file. No software but a JSON parser is needed to use them.
+programs, with the SHA-256 and the size of each file. No software but a JSON parser is needed to use them; `sha256sum --check {SUMS}`
+shows that they are whole.
 
 - `NAME.parquet` is the file. Where a name of its own matters, that is the end: `NAME._pm` is handed to software as `_pm`, with
   `NAME.data.parquet` beside it as `data.parquet`. The member `called` of the manifest has that name.
@@ -49,6 +62,7 @@ programs, with the SHA-256 and the size of each file. No software but a JSON par
   `{{"bytes": "ff"}}`.
 - `duties` of the manifest says what software must do. `read` has two members: `rows`, whether the rows are the file's `own`, those
   of its undamaged `parent`, or `unspecified`; and `refusal`: `never` right, `allowed`, or `demanded`.
+- `reason` of a damaged file is a stable code: the ids of the rules that it breaks, joined by `+`. An id never gets another meaning.
 - `in_revision` says whether the file counts in a score of `pqassay suite run`.
 """.strip()
 
@@ -56,8 +70,9 @@ programs, with the SHA-256 and the size of each file. No software but a JSON par
 def _first(good: int, bad: int) -> Iterator[str]:
     yield "# Parquet test files with known answers"
     yield (
-        f"{good:,} valid and {bad:,} damaged files, chosen from the golden files of pqassay {__version__} (revision {CURRENT} of the "
-        "cases), a conformance kit for the metadata of Parquet files. They were written by `pqassay suite pack`."
+        f"{good:,} valid and {bad:,} damaged files, chosen from the golden files of pqassay (revision {CURRENT} of the "
+        "cases), a conformance kit for the metadata of Parquet files. They were written by `pqassay suite pack`: "
+        f"edition {EDITION} ({EDITION_STATE})."
     )
     yield USE
     yield f"The files may be used under the Apache License 2.0, see [{LICENSE}]({LICENSE})."
@@ -69,12 +84,14 @@ def _list(title: str, words: str, packs: Sequence[Packed]) -> Iterator[str]:
     if not packs:
         yield "This pack has none."
         return
-    rows = ["| File | What it shows | What a reader does |", "| --- | --- | --- |"]
+    rows = ["| File | Reason | What it shows | What a reader does |", "| --- | --- | --- | --- |"]
     for each in packs:
         case = each.golden.case
         name = Path(each.input.path).name
         shown = [cell(case.title), *(f"{rule}: {cell(rules()[rule].sentence)}" for rule in case.rules)]
-        rows.append(f"| [`{name}`]({name}) | {'<br>'.join(shown)} | {cell(' '.join(duties(case)))} |")
+        rows.append(
+            f"| [`{name}`]({name}) | {reason(case)} | {'<br>'.join(shown)} | {cell(' '.join(duties(case)))} |"
+        )
     yield "\n".join(rows)
 
 

@@ -1,23 +1,22 @@
-"""The commands ``pqassay suite pack`` and ``pqassay suite status``: what others use without running pqassay.
+"""The command ``pqassay suite pack``: golden files that others use without running pqassay.
 
 Exit codes: 0 written; 2 wrong usage.
 """
 
 from __future__ import annotations
 
-import os
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
-from pqassay.cli.failure import OutputFile, fail, require_no_data, require_site
+from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import epilog, example
 
 PACK_EPILOG = epilog(
     "`pqassay suite pack parquet-files`",
     "`pqassay suite pack --family PIX --family BLM indexes`",
+    "`pqassay suite pack --seeds seeds`",
     codes="0 written, 2 usage",
 )
 
@@ -43,14 +42,25 @@ def export_pack(
     whole: Annotated[
         bool, typer.Option("--all", help="Pack every golden file that can test a reader.")
     ] = False,
+    as_seeds: Annotated[
+        bool, typer.Option("--seeds", help="Write seeds for fuzzers only: every small golden file.")
+    ] = False,
 ) -> None:
     """Write golden files into a folder for tests without pqassay.
 
-    The folder holds data, bad_data, a manifest, a README and the license.
+    The folder holds data, bad_data, a manifest, digests, a README and the license.
     """
     from pqassay_spec.rules.catalogue import families
     from pqassay_suite.cases.case import CaseError, golden_folder, load
-    from pqassay_suite.cases.pack import PackError, chosen, contents, packed, require_replaceable, write_pack
+    from pqassay_suite.cases.pack import (
+        PackError,
+        chosen,
+        contents,
+        packed,
+        require_replaceable,
+        seeds,
+        write_pack,
+    )
     from pqassay_suite.cases.pack_pages import pages
 
     known = [one.prefix for one in families()]
@@ -59,10 +69,10 @@ def export_pack(
         fail(f"there is no family {strange[0]}; there are {', '.join(known)}")
     try:
         require_replaceable(folder)
-        packs = [packed(golden) for golden in chosen(load(golden_folder()), wanted, whole=whole)]
+        packs = [packed(golden) for golden in chosen(load(golden_folder()), wanted, whole=whole or as_seeds)]
         if not packs:
             fail(f"no golden file of {', '.join(wanted)} tests a reader; name another family")
-        files = contents(packs, pages(packs))
+        files = seeds(packs) if as_seeds else contents(packs, pages(packs))
         write_pack(folder, files)
     except (CaseError, PackError) as error:
         fail(str(error))
@@ -70,88 +80,13 @@ def export_pack(
         fail(f"{error.filename or folder}: {error.strerror or error}")
     bad = sum(each.golden.case.kind != "valid" for each in packs)
     size = sum(map(len, files.values()))
+    if as_seeds:
+        folders = sorted({path.partition("/")[0] for path in files})
+        typer.echo(
+            f"{folder}: {len(files):,} seeds, {size / 1024:,.0f} KiB in all, in {' and '.join(folders)}"
+        )
+        return
     typer.echo(
         f"{folder}: {len(packs) - bad:,} valid and {bad:,} damaged files, {size / 1024:,.0f} KiB in all"
     )
     typer.echo(f"  begin with {folder / 'README.md'}")
-
-
-STATUS_EPILOG = epilog(
-    "`pqassay suite status results.json`",
-    "`pqassay suite status duckdb.json polars.json --format csv`",
-    codes="0 written, 2 usage, or a file without such results",
-)
-
-
-class StatusFormat(StrEnum):
-    """Formats of a status."""
-
-    MARKDOWN = "markdown"
-    JSON = "json"
-    CSV = "csv"
-
-
-@example(STATUS_EPILOG)
-def export_status(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RESULTS...",
-            help="Results of `pqassay suite run --format json`, one file per implementation.",
-            show_default=False,
-        ),
-    ],
-    output_format: Annotated[
-        StatusFormat, typer.Option("--format", metavar="FORMAT", help="Print as markdown, json or csv.")
-    ] = StatusFormat.MARKDOWN,
-    site: Annotated[
-        str | None,
-        typer.Option(
-            "--site",
-            metavar="URL",
-            help="URL of your `make docs` site, for links to cases.",
-        ),
-    ] = None,
-    output: OutputFile = None,
-) -> None:
-    """Print what results show for each feature of Parquet's status page."""
-    from pqassay.cli.output import print_written
-    from pqassay.errors import UsageError
-    from pqassay.report import status_table
-    from pqassay.report.reading import parse
-    from pqassay.report.run.model import RunReport
-    from pqassay_suite.cases.case import CaseError
-    from pqassay_suite.cases.update_cases import asked_cases
-    from pqassay_suite.results.status import status
-
-    require_site(site)
-    require_no_data({"--output": output})
-    reports: list[RunReport] = []
-    for file in files:
-        if output is not None and os.path.realpath(file) == os.path.realpath(output):
-            fail(f"--output {output}: these are results to read; write somewhere else")
-        try:
-            report = parse(file.read_bytes(), str(file))
-        except OSError as error:
-            fail(f"{file}: {error.strerror or error}")
-        except UsageError as error:
-            fail(str(error))
-        if not isinstance(report, RunReport):
-            fail(
-                f"{file}: this is a report of pqassay check; a status is made of results of pqassay suite run"
-            )
-        reports.append(report)
-    try:
-        found = status(reports, [str(file) for file in files], asked_cases())
-    except (UsageError, CaseError) as error:
-        fail(str(error))
-
-    def write(stream: TextIO) -> None:
-        if output_format is StatusFormat.MARKDOWN:
-            status_table.write_markdown(found, stream, site)
-        elif output_format is StatusFormat.CSV:
-            status_table.write_csv(found, stream)
-        else:
-            status_table.write_json(found, stream)
-
-    print_written(write, output)

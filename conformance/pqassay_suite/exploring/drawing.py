@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
 
 from pqassay_suite.exploring.changes import LIES, OPTIONAL, Lie
 from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question, Tree
-from pqassay_suite.exploring.kinds import KINDS, Kind
+from pqassay_suite.exploring.kinds import KINDS
 
 ROWS = (1, 2, 3, 5, 8)
 MOST_COLUMNS = 3
@@ -21,6 +22,15 @@ USUAL = 7
 """Kinds, the first ones, that are drawn more often than the others."""
 
 RANGES = ("<", "<=", ">", ">=")
+NULLS = ("is null", "is not null")
+
+# To make a strategy takes longer than to draw from it.
+_COUNTS, _ROWS, _FEW = st.sampled_from(QUERIES), st.sampled_from(ROWS), st.sampled_from((0, 1, 2, 3))
+_FLAGS, _MOSTLY, _VERSIONS = st.booleans(), st.sampled_from((False, True, True)), st.sampled_from((1, 2))
+_FIELDS = st.lists(st.sampled_from(sorted(OPTIONAL)), max_size=2, unique=True)
+_LIES, _PLACES = st.sampled_from(sorted(LIES)), st.integers(0, MOST_COLUMNS)
+_SHAPES = st.sampled_from(("single", "single", "single", "single", "and", "or", "not"))
+_NULL_TESTS = st.sampled_from(NULLS)
 
 
 @dataclass(frozen=True)
@@ -40,9 +50,9 @@ def questions(draw: st.DrawFn, choices: Choices) -> list[Question]:
     names = tuple(column.name for column in file.columns)
     asked = [] if choices.lies else [Question(file, None, names)]
     if choices.scans:
-        for tree in [draw(predicates(file)) for _ in range(draw(st.sampled_from(QUERIES)))]:
+        for tree in [draw(predicates(file)) for _ in range(draw(_COUNTS))]:
             beside = tuple(name for name in names if name not in _named(tree))
-            leaves_out = bool(beside) and draw(st.booleans())
+            leaves_out = bool(beside) and draw(_FLAGS)
             asked.append(Question(file, tree, beside if leaves_out else names))
     return asked
 
@@ -50,45 +60,48 @@ def questions(draw: st.DrawFn, choices: Choices) -> list[Question]:
 @st.composite
 def files(draw: st.DrawFn, choices: Choices) -> DrawnFile:
     """A file of a few rows."""
-    kind = st.one_of(st.sampled_from(choices.kinds[:USUAL]), st.sampled_from(choices.kinds))
-    kinds = draw(st.lists(kind, min_size=1, max_size=MOST_COLUMNS))
-    required = [draw(st.booleans()) for _ in kinds]
-    encodings = [draw(st.sampled_from(("PLAIN", *KINDS[kind].encodings))) for kind in kinds]
-    row = st.tuples(
-        *(_values(KINDS[kind], never_null=must) for kind, must in zip(kinds, required, strict=True))
-    )
-    rows = [draw(row) for _ in range(draw(st.sampled_from(ROWS)))]
+    kinds = draw(_kinds(tuple(choices.kinds)))
+    required = [draw(_FLAGS) for _ in kinds]
+    encodings = [draw(_encodings(kind)) for kind in kinds]
+    row = st.tuples(*(_values(kind, never_null=must) for kind, must in zip(kinds, required, strict=True)))
+    rows = [draw(row) for _ in range(draw(_ROWS))]
     columns = tuple(
         DrawnColumn("abc"[place], kind, values, not required[place], encodings[place])
         for place, (kind, values) in enumerate(zip(kinds, zip(*rows, strict=True), strict=True))
     )
-    few = st.sampled_from((0, 1, 2, 3))
-    flags, mostly = st.booleans(), st.sampled_from((False, True, True))
     fields: dict[str, Any] = {
-        "row_group_rows": draw(few),
-        "page_rows": draw(few),
-        "version": draw(st.sampled_from((1, 2))),
-        "dictionary": draw(flags),
+        "row_group_rows": draw(_FEW),
+        "page_rows": draw(_FEW),
+        "version": draw(_VERSIONS),
+        "dictionary": draw(_FLAGS),
         "codec": draw(st.sampled_from(choices.codecs)),
-        "statistics": draw(mostly) or choices.lies,
-        "page_index": draw(mostly),
-        "bloom": draw(flags),
-        "checksums": draw(flags),
+        "statistics": draw(_MOSTLY) or choices.lies,
+        "page_index": draw(_MOSTLY),
+        "bloom": draw(_FLAGS),
+        "checksums": draw(_FLAGS),
     }
-    without = (
-        draw(st.lists(st.sampled_from(sorted(OPTIONAL)), max_size=2, unique=True)) if draw(flags) else []
-    )
-    place = st.integers(0, MOST_COLUMNS)
-    lie = (
-        Lie(draw(st.sampled_from(sorted(LIES))), draw(place), draw(place), draw(place))
-        if choices.lies
-        else None
-    )
+    without = draw(_FIELDS) if draw(_FLAGS) else []
+    lie = Lie(draw(_LIES), draw(_PLACES), draw(_PLACES), draw(_PLACES)) if choices.lies else None
     return DrawnFile(columns, **fields, without=tuple(without), lie=lie)
 
 
-def _values(kind: Kind, *, never_null: bool) -> st.SearchStrategy[Any]:
+@cache
+def _kinds(names: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+    """The kinds of the columns of a file."""
+    kind = st.one_of(st.sampled_from(names[:USUAL]), st.sampled_from(names))
+    return st.lists(kind, min_size=1, max_size=MOST_COLUMNS)
+
+
+@cache
+def _encodings(name: str) -> st.SearchStrategy[str]:
+    """The encodings of a kind."""
+    return st.sampled_from(("PLAIN", *KINDS[name].encodings))
+
+
+@cache
+def _values(name: str, *, never_null: bool) -> st.SearchStrategy[Any]:
     """Values of a kind: mostly those of its pool."""
+    kind = KINDS[name]
     among: st.SearchStrategy[Any] = st.sampled_from(kind.pool)
     others: list[st.SearchStrategy[Any]] = [] if never_null else [st.none()]
     if kind.bits:
@@ -99,16 +112,22 @@ def _values(kind: Kind, *, never_null: bool) -> st.SearchStrategy[Any]:
             else st.integers(0, 2**width - 1)
         )
     elif kind.name == "string":
-        others.append(st.text(st.characters(codec="utf-8"), max_size=3))
+        others.append(st.text(st.characters(exclude_categories=["Cs"]), max_size=3))
     elif kind.name in ("float", "double"):
         others.append(st.floats(width=32 if kind.name == "float" else 64))
     return st.one_of(among, among, among, *others)
 
 
+@cache
+def _operators(is_ordered: bool) -> st.SearchStrategy[str]:
+    """The operators of a column, the plainest first."""
+    return st.sampled_from(("=", *(RANGES if is_ordered else ()), "in", "!=", *NULLS, "not in"))
+
+
 @st.composite
 def predicates(draw: st.DrawFn, file: DrawnFile) -> Tree:
     """A predicate about a file, whose values mostly occur in it. None is null in a list, about which dialects of SQL differ."""
-    shape = draw(st.sampled_from(("single", "single", "single", "single", "and", "or", "not")))
+    shape = draw(_SHAPES)
     if shape == "single":
         return draw(_comparisons(file))
     return (shape, *(draw(_comparisons(file)) for _ in range(1 if shape == "not" else 2)))
@@ -117,18 +136,14 @@ def predicates(draw: st.DrawFn, file: DrawnFile) -> Tree:
 @st.composite
 def _comparisons(draw: st.DrawFn, file: DrawnFile) -> Tree:
     column = draw(st.sampled_from(file.columns))
-    nulls = ("is null", "is not null")
     if column.of.is_nested:
-        return (draw(st.sampled_from(nulls)), column.name)
-    name = draw(
-        st.sampled_from(("=", *(RANGES if column.of.is_ordered else ()), "in", "!=", *nulls, "not in"))
-    )
-    if name in nulls:
+        return (draw(_NULL_TESTS), column.name)
+    name = draw(_operators(column.of.is_ordered))
+    if name in NULLS:
         return (name, column.name)
     occurring = [value for value in column.values if value is not None]
-    value = st.one_of(
-        *([st.sampled_from(occurring)] if occurring else []), _values(column.of, never_null=True)
-    )
+    others = _values(column.kind, never_null=True)
+    value = st.one_of(st.sampled_from(occurring), others) if occurring else others
     if name in ("in", "not in"):
         return (name, column.name, tuple(draw(st.lists(value, min_size=1, max_size=3))))
     return (name, column.name, draw(value))

@@ -26,6 +26,9 @@ from pqassay_suite.cases.queries import as_json
 from pqassay_suite.exploring.changes import Lie, changed
 from pqassay_suite.exploring.kinds import KINDS, Kind
 
+FEW = {"ndv": 100}
+"""Distinct values of a bloom filter, at most. For the million of the default, pyarrow fills a megabyte and folds it to the same bytes."""
+
 Tree = tuple[Any, ...]
 """A predicate like those of the protocol, whose values are those of the physical type."""
 
@@ -117,7 +120,7 @@ class DrawnFile:
             options |= {"max_rows_per_page": self.page_rows, "write_batch_size": self.page_rows}
         if self.bloom:
             options["bloom_filter_options"] = {
-                leaf: True for each in self.columns for leaf in _leaves(each) if each.kind != "boolean"
+                leaf: FEW for each in self.columns for leaf in _leaves(each) if each.kind != "boolean"
             }
         try:
             arrays = [each.of.array(each.values) for each in self.columns]

@@ -336,8 +336,21 @@ def feature_of(golden: GoldenCase) -> str:
     mutation = golden.case.mutation
     if mutation is not None:
         return re.sub(r"\[\d+\]", "", mutation.path).removeprefix("footer.")
-    tags = (golden.known_facts or facts_of(golden.content())).tags
-    return ", ".join(tag for tag in tags if tag.startswith(TELLING_TAGS) and tag not in COMMON)
+    return ", ".join(tag for tag in _tags_of(golden) if tag.startswith(TELLING_TAGS) and tag not in COMMON)
+
+
+def _tags_of(golden: GoldenCase) -> tuple[str, ...]:
+    """The features of a case's file, which are read once: a wrong reader is wrong about many queries of it."""
+    if golden.known_facts is not None:
+        return golden.known_facts.tags
+    sha256 = golden.case.input.sha256
+    if sha256 not in _TAGS:
+        _TAGS[sha256] = facts_of(golden.content()).tags
+    return _TAGS[sha256]
+
+
+_TAGS: dict[str, tuple[str, ...]] = {}
+"""Features of files by their digests."""
 
 
 def cause_words(difference: Difference, golden: GoldenCase) -> str:

@@ -141,14 +141,14 @@ class Files:
 
 
 def files_in(folder: Path) -> Files:
-    """The Parquet files below a folder: by their names, and others by the bytes that they begin and end with.
+    """The Parquet files below a folder: by their names, and others by the bytes that they begin and end with; of tables, all files.
 
     Raises:
         CaseError: It is no folder, or there is none.
     """
     if not folder.is_dir():
         raise CaseError(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}")
-    found = find([], literal=[str(folder)], include=["*"])
+    found = find([], literal=[str(folder)], include=["*"], moment=None)
     targets: dict[str, Target] = {}
     for target in found.targets:
         reason = target.trouble or _reason_against(target)

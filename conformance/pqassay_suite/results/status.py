@@ -1,31 +1,29 @@
 """Status by feature: which golden cases prove a feature, and what results say of them.
 
-Which feature a file has is told by the file itself.  Physical types, encodings and compressions are those of the grammar;
-``status_features.toml`` names the others with what proves them.
+Which feature a column has is told by the file itself.  Physical types, encodings and compressions are those of the grammar;
+``status_features.toml`` names the others with what proves them.  A case that fails counts against a feature only if the feature is
+to blame, see `pqassay_suite.results.blame`.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pqassay.errors import UsageError
-from pqassay.report.run.model import Operation, RunReport
+from pqassay.report.run.model import Operation, Result, RunReport
 from pqassay.report.status_table import SCHEMA_VERSION, Aspect, Cell, Row, StatusTable, Tick
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Options
-from pqassay_spec.base.errors import FormatError
-from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.revision import RevisionError, revision
-from pqassay_spec.parquet.schema.types import annotation_of, converted_of
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
 from pqassay_suite.cases.case import GoldenCase, inputs_digest
-from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers.capabilities import missing_capability
+from pqassay_suite.results.blame import Kind, blamed, failure_of, kinds, writers_blamed
+from pqassay_suite.results.columns import Column, columns_of
 from pqassay_suite.running.runner import tasks
 from pqassay_suite.running.scanning import CaseFacts
 
@@ -34,16 +32,22 @@ FEATURES = Path(__file__).with_name("status_features.toml")
 DEPRECATED = {"compression-lz4": "compression-lz4-deprecated"}
 """Ids of the status page that say more than the name in the grammar."""
 
-CONVERTED_NAMES = {"utf8": "string", "int": "integer", "uint": "integer", "map_key_value": "map"}
-"""Names of logical types by those of converted types, where they differ."""
-
 OPERATIONS: Mapping[Aspect, Operation] = {
     "reads": "read",
     "decodes": "decode",
     "writes": "encode",
     "uses": "scan",
+    "checks": "read",
 }
 """The operation that proves an aspect."""
+
+
+TELLING_NOTHING = ("inherited", "unstable", "no credit")
+"""Outcomes of an answer that the case itself does not explain."""
+
+
+WRONG_ROWS = 1
+"""The severity of wrong rows from a valid file."""
 
 
 @dataclass(frozen=True)
@@ -56,25 +60,34 @@ class Feature:
     tags: tuple[str, ...] = ()
     decodes: str = ""
     writes: str = ""
+    rules: tuple[str, ...] = ()
     misled: str = ""
+    lies: tuple[str, ...] = ()
+    checked: str = ""
+    as_stored: bool = False
 
     @property
     def aspects(self) -> list[Aspect]:
-        """The aspects that have a row."""
+        """The aspects that have a row; one that is never asked about where nothing proves the feature."""
         there: dict[Aspect, bool] = {
             "reads": bool(self.tags),
             "decodes": bool(self.decodes),
             "writes": bool(self.writes),
             "uses": bool(self.misled),
+            "checks": bool(self.checked),
         }
-        return [aspect for aspect, has in there.items() if has]
+        never: Aspect = "uses" if self.id.startswith("api-") else "reads"
+        return [aspect for aspect, has in there.items() if has] or [never]
 
 
 @cache
 def features() -> tuple[Feature, ...]:
     """All features: physical types, logical types, encodings, compressions, and the rest."""
     listed: list[dict[str, Any]] = tomllib.loads(FEATURES.read_text("utf-8"))["feature"]
-    rows: list[dict[str, Any]] = [{**row, "tags": tuple(row.get("tags", ()))} for row in listed]
+    rows: list[dict[str, Any]] = [
+        {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+        for row in listed
+    ]
     read = [Feature(**row) for row in rows]
     logical = [one for one in read if one.category == "Logical types"]
     return (
@@ -93,63 +106,67 @@ def _of_enum(kind: type[IntEnum], prefix: str, category: str, tag: str) -> Itera
         yield Feature(DEPRECATED.get(name, name), category, member.name, (f"{tag}.{dashed}",))
 
 
-def tags_of(data: bytes) -> frozenset[str]:
-    """What features a file has, logical types by name and physical type included: ``logical.decimal.int32``."""
-    return frozenset(facts_of(data).tags) | frozenset(_logical(data))
+@dataclass(frozen=True)
+class Proofs:
+    """What proves each feature.
+
+    Attributes:
+        cases: Ids of the cases by feature and aspect.
+        columns: The columns of each file that no reader may refuse, by case.
+        kinds: What goes with each feature in these.
+        writers: The cases of writers.
+    """
+
+    cases: dict[tuple[str, Aspect], list[str]]
+    columns: dict[str, dict[str, Column]]
+    kinds: dict[str, Kind]
+    writers: list[GoldenCase] = field(default_factory=list[GoldenCase])
 
 
-def _logical(data: bytes) -> list[str]:
-    file = FileUnderTest(BytesSource(data), Options("footer"))
-    found: list[str] = []
-    try:
-        for element in file.metadata.schema[1:]:
-            annotation = annotation_of(element) or converted_of(element)
-            if annotation is None:
-                continue
-            name = annotation.partition("(")[0].lower()
-            name = CONVERTED_NAMES.get(name, name).split("_")[0]
-            name = CONVERTED_NAMES.get(name, name)
-            found.append(f"logical.{name}")
-            if element.type is not None:
-                physical = next((one.name for one in Type if int(one) == element.type), "unknown")
-                found.append(f"logical.{name}.{physical.lower().replace('_', '-')}")
-    except (FormatError, NotApplicable, NotChecked):
-        return []
-    return found
-
-
-def proving(cases: Sequence[GoldenCase]) -> dict[tuple[str, Aspect], list[str]]:
-    """The ids of the cases that prove each feature and aspect.
+def proving(cases: Sequence[GoldenCase]) -> Proofs:
+    """What proves each feature.
 
     Only valid cases prove that something can be read, and only such as no reader may refuse.  That queries rely on a structure
-    is shown by well-formed lies about it.
+    is shown by well-formed lies about it, and that a rule is checked by damaged files that break this rule alone.
 
     Raises:
         CaseError: A golden file is damaged.
     """
-    tags: dict[str, frozenset[str]] = {}
+    columns: dict[str, dict[str, Column]] = {}
     for golden in cases:
         read = golden.case.expect.read
         if golden.case.kind == "valid" and read and (read.rows, read.refusal) == ("own", "never"):
-            tags[golden.case.id] = tags_of(golden.content())
-    return {
-        (feature.id, aspect): [
-            golden.case.id for golden in cases if _proves(golden, feature, aspect, tags.get(golden.case.id))
-        ]
-        for feature in features()
-        for aspect in feature.aspects
-    }
+            columns[golden.case.id] = columns_of(golden.content())
+    known = {feature.id: frozenset(feature.tags) for feature in features() if feature.tags}
+    return Proofs(
+        {
+            (feature.id, aspect): [
+                golden.case.id
+                for golden in cases
+                if _proves(golden, feature, aspect, columns.get(golden.case.id, {}).values())
+            ]
+            for feature in features()
+            for aspect in feature.aspects
+        },
+        columns,
+        kinds(known, (column for own in columns.values() for column in own.values())),
+        [golden for golden in cases if golden.wishes is not None],
+    )
 
 
-def _proves(golden: GoldenCase, feature: Feature, aspect: Aspect, tags: frozenset[str] | None) -> bool:
+def _proves(golden: GoldenCase, feature: Feature, aspect: Aspect, columns: Iterable[Column]) -> bool:
     case = golden.case
     if aspect == "reads":
-        return tags is not None and tags.issuperset(feature.tags)
+        return bool(feature.tags) and any(column.tags.issuperset(feature.tags) for column in columns)
     if aspect == "decodes":
         return (case.kind, case.family, case.expect.decode) == ("valid", feature.decodes, "accept")
     if aspect == "writes":
         return golden.wishes is not None and getattr(golden.wishes, feature.writes) not in (None, False)
-    return case.family == feature.misled and case.expect.scan == "exposure"
+    if aspect == "checks":
+        return case.rules == [feature.checked] and case.expect.read is not None
+    lie = case.mutation.path if case.mutation is not None else ""
+    is_about = case.family == feature.misled and any(part in lie for part in feature.lies)
+    return is_about and case.expect.scan == "exposure"
 
 
 def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tuple[str, Operation]]:
@@ -216,19 +233,19 @@ def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[G
     for label, name in zip(labels, names, strict=True):
         if labels.count(label) > 1:
             raise UsageError(f"{name}: there are several results of {label}; name one of each version")
-    questions = [asked(report, name, cases) for report, name in zip(reports, names, strict=True)]
     proofs = proving(cases)
+    judged = [
+        _Judged(report, label, asked(report, name, cases), proofs)
+        for report, label, name in zip(reports, labels, names, strict=True)
+    ]
     rows = [
         Row(
             feature.id,
             feature.category,
             feature.name,
             aspect,
-            [
-                _cell(report, label, aspect, proofs[feature.id, aspect], of)
-                for report, label, of in zip(reports, labels, questions, strict=True)
-            ],
-            proofs[feature.id, aspect],
+            [one.cell(feature, aspect) for one in judged],
+            proofs.cases[feature.id, aspect],
         )
         for feature in features()
         for aspect in feature.aspects
@@ -237,23 +254,62 @@ def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[G
     return StatusTable(SCHEMA_VERSION, "status", revisions, labels, rows)
 
 
-def _cell(
-    report: RunReport, label: str, aspect: Aspect, proofs: Sequence[str], of: set[tuple[str, Operation]]
-) -> Cell:
-    operation = OPERATIONS[aspect]
-    mine = [case for case in proofs if (case, operation) in of]
-    if not mine:
-        return Cell(label, "not asked")
-    if aspect == "uses":
-        misled = {one.case for one in report.exposures if one.misled}
-        shown = [case for case in mine if case in misled]
-        return Cell(label, "yes" if shown else "not shown", len(shown), len(mine), shown)
-    bad = {
-        result.case
-        for result in report.results
-        if result.operation == operation and result.outcome not in ("passed", "inherited", "exposed")
-    }
-    failing = [case for case in mine if case in bad]
-    passed = len(mine) - len(failing)
-    tick: Tick = "yes" if not failing else "partly" if passed else "no"
-    return Cell(label, tick, passed, len(mine), mine, failing)
+class _Judged:
+    """One implementation: what its results show of each feature."""
+
+    def __init__(
+        self, report: RunReport, label: str, questions: set[tuple[str, Operation]], proofs: Proofs
+    ) -> None:
+        self.report, self.label, self.questions, self.proofs = report, label, questions, proofs
+        wrong: dict[Operation, dict[str, Result]] = {"read": {}, "encode": {}, "decode": {}}
+        for result in report.results:
+            if result.outcome not in ("passed", "exposed") and result.operation in wrong:
+                wrong[result.operation][result.case] = result
+        self.wrong = wrong
+        asked_files = {case: own for case, own in proofs.columns.items() if (case, "read") in questions}
+        passed = {case: list(own.values()) for case, own in asked_files.items() if case not in wrong["read"]}
+        self.failures = {
+            case: failure_of(wrong["read"][case], own)
+            for case, own in asked_files.items()
+            if case in wrong["read"]
+        }
+        told = [
+            failure
+            for case, failure in self.failures.items()
+            if wrong["read"][case].outcome not in TELLING_NOTHING
+        ]
+        self.blamed = blamed(told, passed, proofs.kinds)
+
+    def cell(self, feature: Feature, aspect: Aspect) -> Cell:
+        """What the results show of a feature in one aspect."""
+        operation = OPERATIONS[aspect]
+        mine = [case for case in self.proofs.cases[feature.id, aspect] if (case, operation) in self.questions]
+        if not mine:
+            return Cell(self.label, "not asked")
+        if aspect in ("uses", "checks"):
+            misled = {exposure.case for exposure in self.report.exposures if exposure.misled}
+            refused = {*(self.report.refused or ())} - self.wrong["read"].keys()  # with credit
+            shown = [case for case in mine if case in (misled if aspect == "uses" else refused)]
+            return Cell(self.label, "yes" if shown else "not shown", len(shown), len(mine), shown)
+        if aspect == "reads":
+            tags = frozenset(feature.tags)
+            failing = [case for case in mine if self._is_to_blame(feature, case)]
+            unread = {case for case, failure in self.failures.items() if failure.may_be_about(tags)}
+            passed = [case for case in mine if case not in unread]
+        elif aspect == "writes":
+            failing = writers_blamed(
+                mine, self.wrong["encode"], self.proofs.writers, feature.writes, feature.rules
+            )
+            passed = [case for case in mine if case not in self.wrong["encode"]]
+        else:
+            failing = [case for case in mine if case in self.wrong["decode"]]
+            passed = [case for case in mine if case not in failing]
+        tick: Tick = ("partly" if passed else "no") if failing else "yes" if passed else "not shown"
+        aside = [case for case in mine if case not in passed and case not in failing]
+        return Cell(self.label, tick, len(passed), len(mine), mine, failing, aside)
+
+    def _is_to_blame(self, feature: Feature, case: str) -> bool:
+        """Whether a file was not read because of a feature; rows that a reader has decoded are no failure."""
+        if feature.id not in self.blamed.get(case, ()):
+            return False
+        return not (feature.as_stored and self.wrong["read"][case].severity == WRONG_ROWS)

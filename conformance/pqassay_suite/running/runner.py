@@ -37,7 +37,7 @@ from pqassay.report.run.model import (
     scores,
 )
 from pqassay_spec import __version__
-from pqassay_spec.golden.case import Case
+from pqassay_spec.golden.case import Case, ReadExpectation
 from pqassay_spec.golden.revision import Revision
 from pqassay_spec.rules.catalogue import digest as rules_digest
 from pqassay_suite.cases.case import GoldenCase, inputs_digest, manifests_digest
@@ -47,7 +47,7 @@ from pqassay_suite.cases.revision_score import counted_by
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.capabilities import missing_capability
 from pqassay_suite.drivers.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
-from pqassay_suite.drivers.protocol import Answer, HelloAnswer, Unsupported
+from pqassay_suite.drivers.protocol import Answer, HelloAnswer, Reject, Unsupported
 from pqassay_suite.drivers.side_by_side import in_order
 from pqassay_suite.judging.answers import ASKING, judged_unsupported, operations
 from pqassay_suite.judging.bench import Bench, Judgement, described
@@ -175,7 +175,7 @@ def run(
     asked: dict[str, list[Operation]] = {}
     for golden, operation in work:
         asked.setdefault(golden.case.id, []).append(operation)
-    report = dataclasses.replace(report, asked=asked)
+    report = dataclasses.replace(report, asked=asked, refused=sorted(asking.refused))
     if revision is None:
         return report
     return counted_by(revision, report, cases, scored, narrowed=bool(settings.only or settings.tasks))
@@ -224,6 +224,8 @@ class _Asking:
         self.facts = CaseFacts()
         self.accidents = Accidents(None if hello is None or hello.raises is None else tuple(hello.raises))
         self._of_parents: dict[tuple[str, int], Result] = {}
+        self.refused: set[str] = set()
+        """Ids of cases whose file was refused, where a reader may refuse it or give its rows."""
 
     def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[Task], list[NotAsked]]:
         """The tasks that the driver declares to be able to do, the others, and what these take."""
@@ -316,6 +318,9 @@ class _Asking:
                 else:
                     judged = asking.judge(bench, expected, reply)
                     result = self._judged(golden, operation, judged, reply)
+                    is_free = isinstance(expected, ReadExpectation) and expected.refusal == "allowed"
+                    if judged.right and is_free and isinstance(reply, Reject):
+                        self.refused.add(case.id)
                     if judged.right and operation == "encode":
                         self._keep_written(bench)
             finally:

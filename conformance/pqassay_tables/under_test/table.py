@@ -125,6 +125,10 @@ class DeltaTable(TableUnderTest):
         notes: list[str] = []
         if features := ", ".join(state.unreadable):
             notes.append(f"the table uses features for readers that pqassay does not know: {features}")
+        if drafts := ", ".join(f"{name} ({at})" for name, at in state.drafts.items()):
+            notes.append(
+                f"the table uses features for readers that are drafts; it is judged by the pinned protocol: {drafts}"
+            )
         if set(CATALOG_MANAGED) & state.features:
             notes.append(
                 f"a catalog manages the table, and may know newer versions than {state.segment.version}"

@@ -21,6 +21,7 @@ from construct import Array, Bytes, Int32ul, Int64ul, Struct, this
 
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.directory.packed_values import join_values, split_values
+from pqassay_spec.grammar.constructs import expressed
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
 from pqassay_spec.grammar.labelled import Labelled
 
@@ -33,6 +34,7 @@ class SetFlags(IntFlag):
     COMPLETE = 4
 
 
+@expressed("heads[_index].values_length")
 def _values_length(blob: Any) -> int:
     return int(blob.heads[blob._index].values_length)  # noqa: SLF001 - construct's name for a position in an array
 

@@ -26,7 +26,8 @@ from construct import Array, Bytes, Const, GreedyBytes, Int8ul, Int16ul, Int32ul
 
 from pqassay_spec.base.errors import Malformed, Unsupported, boundary
 from pqassay_spec.directory.codes import TYPE_VERSION, Granularity, IndexType, Placement
-from pqassay_spec.directory.named_types import is_named
+from pqassay_spec.directory.named_types import FIRST_NAMED, is_named
+from pqassay_spec.grammar.constructs import expressed
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, integer_format, member
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.trace import Leaf, trace
@@ -87,10 +88,12 @@ def _inline_length_of(head: Any) -> int:
     return int(head.stored_length) if head.placement == Placement.INLINE else 0
 
 
+@expressed(f"head.placement.to_i == {Placement.INLINE:d} ? head.stored_length : 0")
 def _inline_length(entry: Any) -> int:
     return _inline_length_of(entry.head)
 
 
+@expressed(f"head.type.to_i >= {FIRST_NAMED} ? 1 : 0")
 def _name_count(entry: Any) -> int:
     return int(is_named(entry.head.type))
 

@@ -16,6 +16,7 @@ from typing import Any
 from construct import Array, Bytes, Int8ul, Int16ul, Int32ul, Int64ul, Struct, this
 
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.grammar.constructs import expressed
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.xxh64 import xxh64
@@ -30,6 +31,7 @@ class Family(IntEnum):
     KLL = 15
 
 
+@expressed("lengths[_index]")
 def _sketch_length(blob: Any) -> int:
     return int(blob.lengths[blob._index])  # noqa: SLF001 - construct's name for a position in an array
 

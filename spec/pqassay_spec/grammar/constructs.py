@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from construct import Construct, Renamed, Subconstruct
 
@@ -11,6 +12,19 @@ if TYPE_CHECKING:
     AnySubconstruct: TypeAlias = Subconstruct[Any, Any, Any, Any]
 else:  # generic in their type stubs only
     AnyConstruct, AnySubconstruct = Construct, Subconstruct
+
+
+Decided = TypeVar("Decided", bound=Callable[..., Any])
+
+
+def expressed(text: str) -> Callable[[Decided], Decided]:
+    """Declare what a function of the context decides as an expression of Kaitai Struct."""
+
+    def declared(function: Decided) -> Decided:
+        function.kaitai = text  # type: ignore[attr-defined]  # an attribute of the function
+        return function
+
+    return declared
 
 
 def bare(declaration: Any) -> Any:

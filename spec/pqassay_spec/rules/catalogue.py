@@ -114,6 +114,7 @@ class Rule:
         verdict: How it is reported; by default FAIL for MUST, WARN for SHOULD, INFO for MAY.
         practice: Why the verdict is weaker than the level: what real software does.
         reading: For POLICY: the reading of the ambiguous text that is taken.
+        newer: What a newer text, or a draft of it, permits; a finding says that it is by the pinned text.
         reading_of: Of what alone the reading speaks: the message of a finding to which it applies names it.
         decode: ``reject`` if a reader that decodes the structure must refuse a file that breaks it, ``either`` if it may as
             well leave the structure aside.
@@ -140,6 +141,7 @@ class Rule:
     verdict: Verdict
     practice: str = ""
     reading: str = ""
+    newer: str = ""
     reading_of: str = ""
     decode: Decoding | Literal[""] = ""
     capability: str = ""

@@ -38,6 +38,7 @@ class Document:
         address: Where it can be read.
         date: Of the commit, or of publication.
         commit: The revision; empty where it is not known.
+        branch: Of the repository on which the commit is; empty where it is not known.
         reason: Why there is no commit, or what the date is then.
         compared: Commit of a public copy with which the headings were compared, where it is another.
         headings: Those that rules name; none where its places are names of the grammar.
@@ -48,6 +49,7 @@ class Document:
     address: str
     date: date
     commit: str = ""
+    branch: str = ""
     reason: str = ""
     compared: str = ""
     headings: tuple[str, ...] = ()

@@ -196,6 +196,13 @@ KNOWN_READER_FEATURES = (
 )
 """The features for readers of which is known what they change in a log."""
 
+DRAFT_READER_FEATURES = {
+    "adaptiveMetadata": "https://github.com/delta-io/delta/pull/6978",
+    "timestampNanos": "https://github.com/delta-io/delta/pull/6082",
+    "voidType": "https://github.com/delta-io/delta/pull/7073",
+}
+"""Features for readers that the pinned protocol does not have, each with its proposal."""
+
 REQUIRED = {
     "add": ("path", "partitionValues", "size", "modificationTime", "dataChange"),
     "metaData": ("id", "format", "schemaString", "partitionColumns", "configuration"),

@@ -305,7 +305,7 @@ def test_a_constant_between_two_values_is_compared_exactly() -> None:
     table = pa.table(
         {"n": [1, 5], "d": [Decimal("1.00"), Decimal("1.01")], "t": pa.array([0, 1], pa.timestamp("us"))}
     )
-    reader = described(table, bloom_filter_options={"n": True})
+    reader = described(table, bloom_filter_options={"n": {"ndv": 100}})
 
     for text, expected in (
         ("n < 1.00000000000000000001", [0]),
@@ -380,7 +380,7 @@ def test_a_number_of_very_many_digits_is_refused() -> None:
 @pytest.mark.parametrize("number", [10**40, -(2**200), 10**400])
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
 def test_whole_numbers_beyond_floats_are_compared_with_floats(number: int, kind: pa.DataType) -> None:
-    filters = {"bloom_filter_options": {"f": True}}
+    filters = {"bloom_filter_options": {"f": {"ndv": 100}}}
     reader = described(pa.table({"f": pa.array([0.5, -0.5], kind)}), **filters)
 
     below = [0, 1] if number > 0 else []

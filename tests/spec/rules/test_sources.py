@@ -89,6 +89,7 @@ def test_a_document_is_pinned_to_a_commit_or_says_why_not(one: Document) -> None
     if one.commit:
         assert re.fullmatch("[0-9a-f]{40}", one.commit)
         assert f"/blob/{one.commit}/" in one.address
+        assert one.branch or "branch" in one.reason
     else:
         assert one.reason
     assert not one.compared or re.fullmatch("[0-9a-f]{40}", one.compared)

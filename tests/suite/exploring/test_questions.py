@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 import pqassay
+from damage import tries
 from pqassay.literals.predicate import Semantics
 from pqassay.literals.rows import rows_difference
 from pqassay_golden import recipes
@@ -37,7 +38,7 @@ def read(data: bytes, names: list[str]) -> Sequence[Sequence[Value]]:
     return rows_of(pq.read_table(BytesIO(data)), names)
 
 
-@settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@tries(40, database=None, suppress_health_check=list(HealthCheck))
 @given(questions(Choices(list(KINDS), ["none", "snappy", "gzip"])))
 def test_what_is_drawn_is_written_and_kept(asked: list[Question]) -> None:
     file = asked[0].file

@@ -139,6 +139,20 @@ def test_a_type_of_delta_is_stored_as_it_may_be(
     assert broken == delta(tmp_path, [field("n", kind)], data)
 
 
+def test_features_that_are_drafts_are_named(tmp_path: Path) -> None:
+    data = stored(pa.table({"n": column(pa.int64())}))
+    assert [] == delta(
+        tmp_path, [field("n", "long")], data, "timestampNanos", "voidType", "timestampNtz", "other"
+    )
+    notes = [note for file in pqassay.check(tmp_path).files for note in file.notes if "features" in note]
+
+    assert ["other"] == [note.rpartition(": ")[2] for note in notes if "does not know" in note]
+    (drafts,) = [note for note in notes if "drafts" in note]
+    assert ["timestampNanos", "voidType"] == [
+        word for word in drafts.split() if word.isalpha() and not word.islower()
+    ]
+
+
 def test_old_timestamps_of_delta_are_right(tmp_path: Path) -> None:
     data = stored(pa.table({"n": column(pa.timestamp("us"))}), use_deprecated_int96_timestamps=True)
     assert [] == delta(tmp_path, [field("n", "timestamp")], data)

@@ -78,12 +78,18 @@ def pages(site: Site) -> Iterator[Page]:
 
 def page_of(case: Mapping[str, Any], site: Site) -> Page:
     """The page of a golden file."""
+    path = case_page(case["id"])
+    body = _body(case, path, site) if site.shows(path) else ""
+    words = " ".join(case["expect"]["check"]["rules"])
+    return Page(path, f"{case['id']}: {case['title']}", summary(case), body, words, case_boost(case["id"]))
+
+
+def _body(case: Mapping[str, Any], path: str, site: Site) -> str:
     case_id = case["id"]
-    path = case_page(case_id)
     rules = [catalogue.rules()[rule] for rule in case["expect"]["check"]["rules"]]
     found = comparison(case).difference if "mutation" in case else None
     told = told_by(case_id, site)
-    body = site.render(
+    return site.render(
         "case.html",
         path,
         it=case,
@@ -111,8 +117,6 @@ def page_of(case: Mapping[str, Any], site: Site) -> Page:
         ),
         case_file=case_file,
     )
-    words = " ".join(case["expect"]["check"]["rules"])
-    return Page(path, f"{case_id}: {case['title']}", summary(case), body, words, case_boost(case_id))
 
 
 def summary(case: Mapping[str, Any]) -> str:

@@ -21,9 +21,14 @@ ORIGINS = {
     "ours": "Added by this specification:",
 }
 
-NOTES = ("practice", "reading", "excluded")
+NOTES = ("practice", "reading", "newer", "excluded")
 
-LABELS = {"practice": "Practice", "reading": "Reading", "excluded": "Not tested"}
+LABELS = {
+    "practice": "Practice",
+    "reading": "Reading",
+    "newer": "By the pinned text",
+    "excluded": "Not tested",
+}
 
 CASES_SHOWN = 8
 """Golden files that the box of a rule for readers names."""

@@ -60,9 +60,15 @@ def pages(site: Site) -> Iterator[Page]:
 
 def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
     """The page of a rule."""
-    if family.is_about_tables:
-        return table_rule_page(rule, family, site)
-    path = rule_page(rule.id)
+    path, sentence = rule_page(rule.id), _plain(rule.sentence)
+    shown = lessons_of(rule, site).tables if family.is_about_tables else cases_about(rule, site)[:MOST_CASES]
+    words = " ".join((rule.verdict, rule.tier, rule.could, rule.field, *(one["title"] for one in shown)))
+    body_of = _body_about_tables if family.is_about_tables else _body
+    body = body_of(rule, family, path, site) if site.shows(path) else ""
+    return Page(path, f"{rule.id}: {sentence}", sentence, body, words if rule.judges_files else "", BOOST)
+
+
+def _body(rule: Rule, family: catalogue.Family, path: str, site: Site) -> str:
     breaking = cases_about(rule, site)
     pair = next((case for case in breaking if "mutation" in case), None) if rule.judges_files else None
     asked = [
@@ -75,7 +81,7 @@ def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         for case in breaking[:MOST_CASES]
     ]
     exhibits = [case for case in breaking if "exhibit" in case]
-    body = site.render(
+    return site.render(
         "rule.html",
         path,
         **facts_of(rule, family, site),
@@ -98,18 +104,6 @@ def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         if rule.judges_files
         else [],
         case_page=case_page,
-    )
-    words = " ".join(
-        (rule.verdict, rule.tier, rule.could, rule.field, *(case["title"] for case in breaking[:MOST_CASES]))
-    )
-    sentence = _plain(rule.sentence)
-    return Page(
-        path,
-        f"{rule.id}: {sentence}",
-        sentence,
-        body,
-        words if rule.judges_files else "",
-        BOOST,
     )
 
 
@@ -135,9 +129,8 @@ def facts_of(rule: Rule, family: catalogue.Family, site: Site) -> Mapping[str, A
     }
 
 
-def table_rule_page(rule: Rule, family: catalogue.Family, site: Site) -> Page:
-    """The page of a rule for tables: what golden tables show of it."""
-    path = rule_page(rule.id)
+def _body_about_tables(rule: Rule, family: catalogue.Family, path: str, site: Site) -> str:
+    """What golden tables show of a rule."""
     lessons = lessons_of(rule, site)
     pair = lessons.pair
     findings = (
@@ -145,7 +138,7 @@ def table_rule_page(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         if pair
         else []
     )
-    body = site.render(
+    return site.render(
         "table_rule.html",
         path,
         **facts_of(rule, family, site),
@@ -168,11 +161,6 @@ def table_rule_page(rule: Rule, family: catalogue.Family, site: Site) -> Page:
         mends=findings[0].remedy if findings else "",
         exhibits=[],
     )
-    words = " ".join(
-        (rule.verdict, rule.tier, rule.could, rule.field, *(one["title"] for one in lessons.tables))
-    )
-    sentence = _plain(rule.sentence)
-    return Page(path, f"{rule.id}: {sentence}", sentence, body, words, BOOST)
 
 
 def _plain(sentence: str) -> str:

@@ -29,7 +29,7 @@ def status_of_family(family: catalogue.Family, link: Link) -> Iterator[str]:
     named = dict.fromkeys(rule.origin.document for rule in family.rules)
     found = [document for name in named if (document := documents.document(name)) is not None]
     followed = ", ".join(
-        f'<a href="{one.address}">{one.name}</a> {one.revision}{f" ({html.escape(one.reason)})" if one.reason else ""}'
+        f'<a href="{one.address}">{one.name}</a> {one.revision}{f", branch {one.branch}" if one.branch else ""}{f" ({html.escape(one.reason)})" if one.reason else ""}'
         for one in found
     )
     rules = f"{generated_page('rules', 'index', link)}?family={family.prefix.lower()}"

@@ -54,9 +54,15 @@ def archive_file(table: Table) -> str:
 def page_of(table: Table, site: Site) -> Page:
     """The page of a golden table."""
     path = case_page(table["id"])
+    body = _body(table, path, site) if site.shows(path) else ""
+    title, words = f"{table['id']}: {table['title']}", " ".join(table["rules"])
+    return Page(path, title, summary(table), body, words, case_boost(table["id"]))
+
+
+def _body(table: Table, path: str, site: Site) -> str:
     rules = [catalogue.rules()[rule] for rule in table["rules"]]
     trials = trials_of(table["id"], site)
-    body = site.render(
+    return site.render(
         "table.html",
         path,
         it=table,
@@ -82,8 +88,6 @@ def page_of(table: Table, site: Site) -> Page:
         changed_file=changed_file(table),
         folder=TABLE_FOLDER,
     )
-    title, words = f"{table['id']}: {table['title']}", " ".join(table["rules"])
-    return Page(path, title, summary(table), body, words, case_boost(table["id"]))
 
 
 def _name(table: Table) -> str:

@@ -18,7 +18,6 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TextIO, cast
 
@@ -111,6 +110,8 @@ class Driver:
     @property
     def version(self) -> str:
         """The version of the library, which is not imported for that."""
+        from importlib import metadata
+
         return metadata.version(self.distribution)
 
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:

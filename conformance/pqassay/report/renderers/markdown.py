@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from pqassay.report.model import Report
+from pqassay.report.rules import newer
 from pqassay.report.view import view
 from pqassay.report.view_model import Item, View
 from pqassay_spec.base.terminal import printable
@@ -139,6 +140,7 @@ def _rules(shown: View) -> Iterator[str]:
             rule = rules()[row.rule]
             reading = next((text for item in row.items if (text := rule.reading_for(item.message))), "")
             lines += ["", f"*Reading:* {reading}"] if reading else []
+            lines += ["", f"*Newer text:* {newer(rule)}"] if rule.newer else []
         for label, value in row.effects:
             lines += ["", f"**{label}** {escaped(value)}"]
         lines.append("")

@@ -20,7 +20,7 @@ from pqassay.report.order import gravest_first, gravity_of, observed_effect
 from pqassay.report.renderers.details import details
 from pqassay.report.renderers.line import counted, plain_console, write_line, write_row
 from pqassay.report.renderers.proof_text import says_the_same, write_proof
-from pqassay.report.rules import judged_against_line
+from pqassay.report.rules import judged_against_line, newer
 from pqassay_spec.base.terminal import printable, shell_line
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, file_rules, rules, rules_for
 
@@ -384,6 +384,8 @@ def _finding(console: Console, finding: Finding, write_proof_: Callable[[], None
         write_row(console, label, value)
     if rule is not None and (reading := rule.reading_for(finding.message)):
         write_row(console, "reading", reading)
+    if rule is not None and (permitted := newer(rule)):
+        write_row(console, "newer", permitted)
     for row in finding.hexdump:
         write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
 

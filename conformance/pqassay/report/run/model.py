@@ -403,6 +403,7 @@ class RunReport:
         tools: Versions of the tools that the driver was built and run with, of results that are kept.
         scored_by: The revision of the golden cases; absent where all cases count, as those of a folder that ``--cases`` names.
         asked: The operations that each case was asked for, by its id.
+        refused: Ids of the cases whose file was refused, where a reader may refuse it or give its rows; absent in older results.
         submitted: Where results come from that are kept and were not produced here.
         collection: The files that were asked about in place of golden files: on what each verdict rests, and which features fail.
     """
@@ -429,6 +430,7 @@ class RunReport:
     tools: dict[str, str] | None = None
     scored_by: ScoredBy | None = None
     asked: dict[str, list[Operation]] | None = None
+    refused: list[str] | None = None
     submitted: Submission | None = None
     collection: Collection | None = None
 

@@ -507,6 +507,8 @@ def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
     """Why a chunk cannot be decoded: if its pages have a fault, the rule about it says so, and the file counts as judged."""
     if isinstance(reason, Mistake):
         return reason
+    if chunk.file.metadata.row_groups[chunk.row_group].num_rows < 0:
+        return Broken("PQF-015")
     try:
         why = chunk.part(survey_of).hindrance or _of_codec(chunk.facts.codec) or reason
     except (FormatError, NotChecked) as problem:

@@ -12,6 +12,7 @@ from pqassay.tables.claims import Place
 from pqassay.tables.files import TableFiles
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.table.delta import (
+    DRAFT_READER_FEATURES,
     HIGH_WATER_MARK,
     KNOWN_READER_FEATURES,
     ROW_TRACKING_DOMAIN,
@@ -152,7 +153,12 @@ class DeltaState:
     @property
     def unreadable(self) -> list[str]:
         """Features for readers that are not known here."""
-        return sorted(self.features - set(KNOWN_READER_FEATURES))
+        return sorted(self.features - {*KNOWN_READER_FEATURES, *DRAFT_READER_FEATURES})
+
+    @property
+    def drafts(self) -> dict[str, str]:
+        """Features for readers that are drafts, each with its proposal."""
+        return {name: at for name, at in DRAFT_READER_FEATURES.items() if name in self.features}
 
 
 def states_of_checkpoint(files: TableFiles, segment: Segment) -> tuple[DeltaState, DeltaState] | None:

@@ -1,0 +1,161 @@
+"""The command ``pqassay suite status``: what results show of each feature of Parquet's status page.
+
+Exit codes: 0 written; 1 results contradict the file of ``--against``; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from pqassay.cli.failure import OutputFile, fail, require_no_data, require_site
+from pqassay_spec.base.help_pages import epilog, example
+
+if TYPE_CHECKING:
+    from pqassay.report.run.model import RunReport
+    from pqassay.report.status_table import StatusTable
+
+EPILOG = epilog(
+    "`pqassay suite status results.json`",
+    "`pqassay suite status duckdb.json polars.json --format csv`",
+    "`pqassay suite status duckdb.json --format yaml --against support/duckdb.yaml`",
+    codes="0 written, 1 results contradict the file of --against, 2 usage, or a file without such results",
+)
+
+
+class StatusFormat(StrEnum):
+    """Formats of a status."""
+
+    MARKDOWN = "markdown"
+    JSON = "json"
+    CSV = "csv"
+    YAML = "yaml"
+
+
+@example(EPILOG)
+def export_status(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESULTS...",
+            help="Results of `pqassay suite run --format json`, one file per implementation.",
+            show_default=False,
+        ),
+    ],
+    output_format: Annotated[
+        StatusFormat, typer.Option("--format", metavar="FORMAT", help="Print as markdown, json, csv or yaml.")
+    ] = StatusFormat.MARKDOWN,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="FILE",
+            help="Compare with one implementation's YAML file of Parquet's status page.",
+        ),
+    ] = None,
+    site: Annotated[
+        str | None,
+        typer.Option(
+            "--site",
+            metavar="URL",
+            help="URL of your `make docs` site, for links to cases.",
+        ),
+    ] = None,
+    output: OutputFile = None,
+) -> None:
+    """Print what results show for each feature of Parquet's status page.
+
+    A feature is blamed for a failure only if columns that differ in it alone are read.
+    """
+    from pqassay.cli.output import print_written
+    from pqassay.errors import UsageError
+    from pqassay.report import status_table
+    from pqassay_suite.cases.case import CaseError
+    from pqassay_suite.cases.update_cases import asked_cases
+    from pqassay_suite.results.status import status
+
+    require_site(site)
+    require_no_data({"--output": output})
+    if against and len(files) > 1:
+        fail("--against is about one implementation; name the results of one")
+    if against and output_format is StatusFormat.CSV:
+        fail("--against takes --format markdown, json or yaml")
+    reports = _reports(files, output)
+    try:
+        table = status(reports, [str(file) for file in files], asked_cases())
+    except (UsageError, CaseError) as error:
+        fail(str(error))
+    engines = [report.driver.shipped or report.driver.label for report in reports]
+    if against:
+        table, engines = _compared(table, against)
+
+    def write(stream: TextIO) -> None:
+        if output_format is StatusFormat.MARKDOWN:
+            status_table.write_markdown(table, stream, site)
+        elif output_format is StatusFormat.CSV:
+            status_table.write_csv(table, stream)
+        elif output_format is StatusFormat.YAML:
+            _public_status().write_yaml(table, [report.date for report in reports], engines, stream)
+        else:
+            status_table.write_json(table, stream)
+
+    print_written(write, output)
+    if table.differences:
+        raise typer.Exit(1)
+
+
+def _reports(files: Sequence[Path], output: Path | None) -> list[RunReport]:
+    """The results in files."""
+    from pqassay.errors import UsageError
+    from pqassay.report.reading import parse
+    from pqassay.report.run.model import RunReport
+
+    reports: list[RunReport] = []
+    for file in files:
+        if output is not None and os.path.realpath(file) == os.path.realpath(output):
+            fail(f"--output {output}: these are results to read; write somewhere else")
+        try:
+            report = parse(file.read_bytes(), str(file))
+        except OSError as error:
+            fail(f"{file}: {error.strerror or error}")
+        except UsageError as error:
+            fail(str(error))
+        if not isinstance(report, RunReport):
+            fail(
+                f"{file}: this is a report of pqassay check; a status is made of results of pqassay suite run"
+            )
+        reports.append(report)
+    return reports
+
+
+def _compared(table: StatusTable, against: Path) -> tuple[StatusTable, list[str]]:
+    """A status with what it contradicts in a file, and what the file calls the implementation."""
+    from pqassay.errors import UsageError
+
+    public = _public_status()
+    try:
+        claims = public.read_status(against)
+    except UsageError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{against}: {error.strerror or error}")
+    found = list(public.differences(table, claims))
+    return replace(table, against=str(against), differences=found), [claims.engine_id]
+
+
+def _public_status() -> ModuleType:
+    """The module that knows the YAML of the page; it needs an extra."""
+    try:
+        from pqassay_suite.results import public_status
+    except ModuleNotFoundError as error:
+        if error.name != "yaml":
+            raise
+        fail("YAML needs PyYAML: pip install '.[status]' in a checkout")
+    return public_status

@@ -1,0 +1,225 @@
+"""Judge the Parquet files and tables of a checkout of others, and compare the verdicts with what its owners call good and bad.
+
+    python tools/corpus.py DIR                              e.g. a checkout of parquet-testing
+    python tools/corpus.py DIR --bad '*/fuzzed/*' --json    declare more files bad; print JSON
+    make corpus DIR=../parquet-testing                      the same, in the virtual environment
+
+Each file is judged at tier values and read by two independent readers, each in a process with a time limit.  Rows are compared in their canonical
+form.  What is listed:
+
+* ``failed``: files and tables that break a rule though their owners call them good;
+* ``passed``: files in which nothing is wrong, though their owners call them bad;
+* ``differ``: files from which two readers read different values;
+* ``crashed``: files that end or hang the judge or a reader;
+* ``slow``: files that take the judge longer than --slow;
+* ``unread``: files that were not read by two readers, which fails nothing.
+
+Exit codes: 0 nothing listed but ``unread`` and ``slow``, 1 something else is listed, 2 usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from pqassay.judge.checker import check
+from pqassay.stores.targets import find
+from pqassay_suite.cases.case import CaseError
+from pqassay_suite.own_files.collection import COPY, files_in
+from pqassay_suite.own_files.file_survey import LIMITS, Survey, Surveyor
+from pqassay_suite.own_files.second_readers import SecondReaders, TooFewReadersError, second_readers
+
+OWNERS_CALL_BAD = ("*bad_data/*", "*malformed/*", "*corrupt*", "*invalid*")
+"""Paths below the folder that owners call bad, in small letters: the names that public collections use."""
+
+TITLES = {
+    "failed": "broken, though their owners call them good",
+    "passed": "nothing wrong, though their owners call them bad",
+    "differ": "two readers read different values",
+    "crashed": "the judge or a reader crashed",
+    "slow": "slow to judge",
+    "unread": "not read by two readers",
+}
+"""The lists, in their order, and what each says."""
+
+HARMLESS = frozenset({"slow", "unread"})
+"""Lists that fail nothing."""
+
+MOST_VALUES = 2_000_000
+"""Values of a file that is read, at most."""
+
+
+@dataclass
+class Corpus:
+    """What came of a folder.
+
+    Attributes:
+        files: How many Parquet files were judged.
+        tables: How many tables were.
+        bad: How many of the files their owners call bad.
+        agreed: From how many files two readers read the same values.
+        readers: The readers that were asked, with versions.
+        lists: For each key of `TITLES`, the path of each entry and what is said about it.
+    """
+
+    files: int = 0
+    tables: int = 0
+    bad: int = 0
+    agreed: int = 0
+    readers: list[str] = field(default_factory=list[str])
+    lists: dict[str, dict[str, str]] = field(default_factory=lambda: {name: {} for name in TITLES})
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is listed that fails."""
+        return not any(entries for name, entries in self.lists.items() if name not in HARMLESS)
+
+    def text(self) -> str:
+        """The lists as text."""
+        lines = [
+            f"{self.files} files ({self.bad} of them bad by their owners), {self.tables} tables",
+            f"{self.agreed} files read alike by two of {', '.join(self.readers) or 'no readers'}",
+        ]
+        for name, entries in self.lists.items():
+            lines += ["", f"{TITLES[name]}: {len(entries)}"] if entries else []
+            lines += [f"  {path}  {entry}" for path, entry in entries.items()]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """One file: the judge's verdict, what each reader says, whether two read the same, and seconds of the judge."""
+
+    survey: Survey
+    readers: dict[str, str]
+    agreed: bool
+    seconds: float
+
+
+def _look(path: str, surveyor: Surveyor, readers: SecondReaders) -> _Looked:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        copy = Path(folder, COPY)
+        copy.write_bytes(Path(path).read_bytes())
+        begun = time.monotonic()
+        survey = surveyor.survey(copy)
+        seconds = time.monotonic() - begun
+        if survey.values > MOST_VALUES and (survey.is_sound or survey.decoded):
+            return _Looked(survey, {"": f"more than {MOST_VALUES:,} values"}, agreed=False, seconds=seconds)
+        confirmed = readers.confirmed(copy, survey.facts)
+    return _Looked(survey, confirmed.said, confirmed.rows is not None, seconds)
+
+
+def judge(
+    folder: Path,
+    bad: Sequence[str] = OWNERS_CALL_BAD,
+    *,
+    slow: float = 10.0,
+    jobs: int = 1,
+    readers: SecondReaders | None = None,
+) -> Corpus:
+    """Judge and read everything below a folder.
+
+    Args:
+        folder: The folder.
+        bad: Patterns of paths below it that its owners call bad, in small letters.
+        slow: Seconds that judging a file may take.
+        jobs: Files that are looked at at the same time.
+        readers: The readers; those that are installed by default.
+
+    Raises:
+        CaseError: There is no Parquet file below it.
+        TooFewReadersError: There are no two independent readers.
+    """
+    files = files_in(folder)
+    readers = readers or second_readers(None, None)
+    corpus = Corpus(files=len(files.targets))
+    with closing(Surveyor()) as surveyor, closing(readers), ThreadPoolExecutor(jobs) as pool:
+        paths = [target.path for target in files.targets.values()]
+        looked = pool.map(lambda path: _look(path, surveyor, readers), paths)
+        for name, one in zip(files.targets, looked, strict=True):
+            is_bad = _is_bad(name, bad)
+            corpus.bad += is_bad
+            corpus.agreed += one.agreed
+            _list(corpus, name, one, is_bad=is_bad, slow=slow)
+        corpus.readers = readers.names
+    for table in (target for target in find([], literal=[str(folder)]).targets if target.is_table):
+        corpus.tables += 1
+        name = f"{Path(table.path).relative_to(folder).as_posix()}/"
+        report = check([], literal=[table.path], tier="values", jobs=1, timeout=LIMITS.seconds)
+        rules = dict.fromkeys(
+            finding.rule for file in report.files for finding in file.findings if finding.verdict == "FAIL"
+        )
+        if errors := [file.error for file in report.files if file.error]:
+            corpus.lists["crashed"][name] = "; ".join(errors)
+        elif rules and not _is_bad(name, bad):
+            corpus.lists["failed"][name] = ", ".join(rules)
+        elif _is_bad(name, bad) and not rules:
+            corpus.lists["passed"][name] = report.files[0].outcome
+    return corpus
+
+
+def _is_bad(path: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(path.lower(), pattern) for pattern in patterns)
+
+
+def _list(corpus: Corpus, name: str, one: _Looked, *, is_bad: bool, slow: float) -> None:
+    """Enter a file into the lists that it belongs to."""
+    survey, lists = one.survey, corpus.lists
+    said = "; ".join(f"{reader}: {words}" if reader else words for reader, words in one.readers.items())
+    crashes = [f"{reader} {words}" for reader, words in one.readers.items() if words.startswith("crashed")]
+    if survey.judged == "errored" and not survey.rules:
+        crashes.insert(0, f"pqassay: {survey.error}")
+    elif not survey.is_sound and not is_bad:
+        lists["failed"][name] = ", ".join(survey.rules)
+    elif survey.is_sound and is_bad:
+        lists["passed"][name] = f"{survey.judged}; {said}"
+    if crashes:
+        lists["crashed"][name] = "; ".join(crashes)
+    if any(words.startswith("other rows") for words in one.readers.values()):
+        lists["differ"][name] = said
+    elif not one.agreed and not is_bad:
+        lists["unread"][name] = said or "no column can be read"
+    if one.seconds > slow:
+        lists["slow"][name] = f"{one.seconds:.1f} s"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="folder with Parquet files or tables")
+    parser.add_argument(
+        "--bad", action="append", default=[], metavar="GLOB", help="owners call these bad, too"
+    )
+    parser.add_argument("--good", action="store_true", help="call bad only what --bad names")
+    parser.add_argument(
+        "--slow", type=float, default=10.0, metavar="SECONDS", help="list slower files (default: 10)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="files at the same time"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(arguments)
+    bad = [*(() if options.good else OWNERS_CALL_BAD), *map(str.lower, options.bad)]
+    try:
+        corpus = judge(options.folder, bad, slow=options.slow, jobs=max(1, options.jobs))
+    except (CaseError, TooFewReadersError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(asdict(corpus), indent=1) if options.json else corpus.text())
+    return 0 if corpus.is_clean else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
