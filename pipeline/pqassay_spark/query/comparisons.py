@@ -121,8 +121,13 @@ def _whole(kind: Any, literals: Sequence[Any]) -> Constants:
             return None
     elif not _have_common_type(DIGITS[bits], 0, literals):
         return None
+    if any(not -GREATEST_LONG - 1 <= one <= GREATEST_LONG for one in exact):
+        return None  # Spark replaces `<` and `>` by TRUE or FALSE, for nulls as well
     return list(literals)
 
+
+GREATEST_LONG = (1 << 63) - 1
+"""The greatest whole number that is not a decimal to Spark."""
 
 WHOLE_BITS: dict[type[st.DataType], int] = {
     st.ByteType: 8,

@@ -28,10 +28,7 @@ from pyspark.sql.types import (
 
 from pqassay_reference.columns.literals import Moment, Tree, TypedText, python_tree
 from pqassay_reference.errors import Refused
-from pqassay_spark.query.comparisons import COMPARISONS, MOST_DIGITS, days_of, micros_of
-
-GREATEST_LONG = (1 << 63) - 1
-"""The greatest whole number that Spark has but as a decimal."""
+from pqassay_spark.query.comparisons import COMPARISONS, GREATEST_LONG, MOST_DIGITS, days_of, micros_of
 
 MICROS_OF_DAY = 86_400_000_000
 """Microseconds of a day."""

@@ -135,11 +135,15 @@ def test_a_process_that_does_not_even_begin_has_a_limit(
 
 
 def test_a_process_that_ends_after_its_answer_is_followed_by_another(
-    running: EngineProcesses, truth: Path
+    running: EngineProcesses, truth: Path, tmp_path: Path
 ) -> None:
-    late = f"import os, threading; threading.Timer(0.5, os._exit, [3]).start(); {RIGHT}"
+    answered = tmp_path / "answered"
+    os.mkfifo(answered)
+    ends = f"lambda: (open({str(answered)!r}).close(), os._exit(3))"  # opened only when it is opened for writing, too
+    late = f"import os, threading; threading.Thread(target={ends}).start(); {RIGHT}"
 
     assert [Answered(rows=1)] == running.ask(PYARROW, "a", [(late, truth)], 0)
+    answered.write_bytes(b"")
     pool = running._pools[PYARROW.process]
     processes.until(lambda: not pool.active, "the process ends")
     assert [Answered(rows=1)] == running.ask(PYARROW, "a", [(RIGHT, truth)], 0)

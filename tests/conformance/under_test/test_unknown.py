@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pqassay.under_test.unknown import Conditions, NotKnown
@@ -53,6 +53,7 @@ def answer(question: Callable[..., Any], row: tuple[Any, ...]) -> Any:
 def test_an_answer_is_that_of_all_of_which_the_conditions_hold(name: str) -> None:
     question, agreeing = QUESTIONS[name], []
 
+    @settings(max_examples=50)
     @given(rows, st.lists(rows, min_size=1, max_size=8))
     def check(first: Row, others: list[Row]) -> None:
         conditions = Conditions()

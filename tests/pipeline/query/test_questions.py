@@ -67,7 +67,9 @@ CASES: list[tuple[st.DataType, list[Any], list[Any], list[Any] | None]] = [
     (st.LongType(), LONGS, ["=", "x", float(1 << 53)], OPEN),  # to Spark, both of the last two
     (st.LongType(), LONGS, ["in", "x", [0.0, (1 << 53) + 1]], OPEN),
     (st.LongType(), LONGS, [">", "x", 0.5], LONGS[2:]),
-    (st.LongType(), LONGS, ["<", "x", D(1 << 63)], LONGS),
+    (st.LongType(), LONGS, ["<", "x", D(1 << 63)], OPEN),  # of nulls it is true to Spark
+    (st.ByteType(), BYTES, [">", "x", -(1 << 63) - 1], OPEN),
+    (st.ByteType(), BYTES, [">", "x", -(1 << 63)], BYTES),
     # Decimals: as long as Spark has a type for both sides that rounds neither.
     (st.DecimalType(9, 2), MONEY, ["=", "x", D("1.250")], [D("1.25")]),
     (st.DecimalType(9, 2), MONEY, ["=", "x", D("1.255")], []),
