@@ -19,7 +19,7 @@ from pqassay_suite.judging.row_answers import rows_of
 Outcome: TypeAlias = Literal[
     "reads", "refuses the column", "refuses the file", "wrong rows", "crash", "not today"
 ]
-"""What came of a file; ``not today`` where the driver does not read its twin either."""
+"""What came of a file; a ``crash`` is also an answer that does not come in time, and ``not today`` where the driver does not read its twin either."""
 
 GRAVE: frozenset[Outcome] = frozenset({"wrong rows", "crash"})
 """Outcomes for which the command ends with 1: a refusal is at least noticed."""
@@ -34,7 +34,7 @@ class Survival:
     Attributes:
         id: The kind of the file.
         outcome: What came.
-        is_kept: Whether this keeps the promise of the format; also where nothing could be asked.
+        is_kept: Whether this keeps the promise of the format, or the twin is not read either.
         details: The message of the refusal or crash, or which rows are wrong; empty where all is read.
     """
 

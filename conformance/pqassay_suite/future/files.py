@@ -17,7 +17,6 @@ from pqassay_spec.parquet.thrift import (
     BloomFilterAlgorithm,
     BloomFilterCompression,
     BloomFilterHash,
-    ColumnCryptoMetaData,
     ColumnOrder,
     ConvertedType,
     DictionaryPageHeader,
@@ -78,7 +77,7 @@ class FutureFile:
         affected: Those that are changed.
         promise: What a reader owes.
         rows: The rows of the twin, which the file has as well.
-        also: Other rows that are right, where a reader knows what is new.
+        also: Other rows that are right: text as its bytes, and moments where a reader knows what is new.
         types: The type of each column, as manifests have it.
     """
 
@@ -119,9 +118,8 @@ def _every(golden: Mapping[str, GoldenCase]) -> Iterator[FutureFile]:
         yield _file(golden[base], f"enum/{enum.__name__}", f"value {number}", change, promise)
     for union in unions:
         if f"union/{union.__name__}" not in WITHOUT_FILE:
-            promise = "column" if union in OF_A_COLUMN else "rows"
             member = f"member {later_member(union).id}"
-            yield _file(golden[MAIN], f"union/{union.__name__}", member, UNIONS[union], promise)
+            yield _file(golden[MAIN], f"union/{union.__name__}", member, UNIONS[union], "rows")
     for struct in structs:
         if f"struct/{struct.__name__}" not in WITHOUT_FILE:
             title = f"field {later_field(struct).id}, a struct with every wire type"
@@ -143,9 +141,17 @@ def _file(
         raise KeyError(golden.case.id)
     affected = list(dict.fromkeys(tree.leaves[leaf].path[0] for leaf in leaves))
     types = {column.name: column.type for column in rows.columns}
+    names, values = rows.names(), rows.values()
+    physical = [
+        [
+            value.encode() if isinstance(value, str) and name in affected else value
+            for name, value in zip(names, row, strict=True)
+        ]
+        for row in values
+    ]
     return FutureFile(
-        id_, title, golden.case.id, put_together(tree), data, rows.names(), affected, promise, rows.values(), (), types
-    )  # fmt: skip
+        id_, title, golden.case.id, put_together(tree), data, names, affected, promise, values, physical, types
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- changes
@@ -259,12 +265,6 @@ def _order(tree: FileTree) -> Sequence[int]:
     return [NUMBER]
 
 
-def _crypto(tree: FileTree) -> Sequence[int]:
-    for group in tree.footer.row_groups:
-        group.columns[NUMBER].crypto_metadata = _unknown(ColumnCryptoMetaData)
-    return [NUMBER]
-
-
 def _bloom(name: str, union: type[Record]) -> Callable[[FileTree], Sequence[int]]:
     def change(tree: FileTree) -> Sequence[int]:
         leaves: list[int] = []
@@ -282,7 +282,6 @@ UNIONS: Mapping[type[Record], Callable[[FileTree], Sequence[int]]] = {
     LogicalType: _annotated(_unknown(LogicalType)),
     TimeUnit: _annotated(LogicalType(TIMESTAMP=TimestampType(isAdjustedToUTC=True, unit=_unknown(TimeUnit)))),
     ColumnOrder: _order,
-    ColumnCryptoMetaData: _crypto,
     BloomFilterAlgorithm: _bloom("algorithm", BloomFilterAlgorithm),
     BloomFilterHash: _bloom("hash", BloomFilterHash),
     BloomFilterCompression: _bloom("compression", BloomFilterCompression),

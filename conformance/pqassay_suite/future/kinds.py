@@ -28,7 +28,6 @@ from pqassay_spec.grammar.thrift import (
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.parquet import thrift
 from pqassay_spec.parquet.thrift import (
-    ColumnCryptoMetaData,
     CompressionCodec,
     Encoding,
     FieldRepetitionType,
@@ -39,14 +38,15 @@ Promise: TypeAlias = Literal["rows", "column"]
 """What the format promises: every row, as physical values, or that at most the column is refused and the others are read."""
 
 OF_A_COLUMN: frozenset[type] = frozenset(
-    {Type, FieldRepetitionType, Encoding, CompressionCodec, ColumnCryptoMetaData}
+    {Type, FieldRepetitionType, Encoding, CompressionCodec}
 )
-"""Enums and unions without which the values of a column cannot be read. All others are hints, annotations or safely skipped."""
+"""Enums without which the values of a column cannot be read. All others are hints, annotations or safely skipped."""
 
 _KEYS = "only files that are encrypted have it, and drivers get no keys"
 _INDEX_PAGES = "no writer writes index pages, and no golden file has one"
 
 WITHOUT_FILE: dict[str, str] = {
+    "union/ColumnCryptoMetaData": _KEYS,
     "union/EncryptionAlgorithm": _KEYS,
     "struct/AesGcmV1": _KEYS,
     "struct/AesGcmCtrV1": _KEYS,
