@@ -38,7 +38,7 @@ def outcomes(figures: Figures) -> Iterator[str]:
 
 def _cell(answer: Figures) -> str:
     if answer["outcome"] == NOT_ASKED:
-        return "–"
+        return "not asked"
     return str(answer["outcome"]) if answer["kept"] else f"**{answer['outcome']}**"
 
 

@@ -120,7 +120,9 @@ def _show(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]
     for label, found in results.items():
         asked = [one for one in found if one.outcome != "not today"]
         kept = sum(one.is_kept for one in asked)
-        typer.echo(f"{label}: {kept} of {len(asked)} promises kept, {len(found) - len(asked)} files not asked")
+        typer.echo(
+            f"{label}: {kept} of {len(asked)} promises kept, {len(found) - len(asked)} files not asked"
+        )
 
 
 def _cell(survival: Survival) -> str:

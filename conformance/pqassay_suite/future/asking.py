@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -44,27 +44,19 @@ class Survival:
     details: str = ""
 
 
-def survivals(
-    driver: DriverUnderTest, files: Sequence[FutureFile], progress: Callable[[FutureFile], object] | None = None
-) -> list[Survival]:
+def survivals(driver: DriverUnderTest, files: Sequence[FutureFile]) -> list[Survival]:
     """Ask about each file, and first about its twin.
 
     Args:
         driver: A driver that has answered ``hello``.
         files: The files.
-        progress: Called with each file before it is asked about.
 
     Raises:
         CannotStartError: The driver's program has gone.
-    """  # fmt: skip
+    """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         asker = _Asker(driver, Path(folder))
-        found: list[Survival] = []
-        for file in files:
-            if progress is not None:
-                progress(file)
-            found.append(asker.survival(file))
-        return found
+        return [asker.survival(file) for file in files]
 
 
 class _Asker:

@@ -25,7 +25,6 @@ from pqassay_spec.parquet.thrift import (
     LogicalType,
     PageHeader,
     PageType,
-    SchemaElement,
     StringType,
     TimestampType,
     TimeUnit,
@@ -149,8 +148,9 @@ def _file(
         ]
         for row in values
     ]
+    later = put_together(tree)
     return FutureFile(
-        id_, title, golden.case.id, put_together(tree), data, names, affected, promise, values, physical, types
+        id_, title, golden.case.id, later, data, names, affected, promise, values, physical, types
     )
 
 

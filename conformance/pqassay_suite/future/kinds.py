@@ -37,9 +37,7 @@ from pqassay_spec.parquet.thrift import (
 Promise: TypeAlias = Literal["rows", "column"]
 """What the format promises: every row, as physical values, or that at most the column is refused and the others are read."""
 
-OF_A_COLUMN: frozenset[type] = frozenset(
-    {Type, FieldRepetitionType, Encoding, CompressionCodec}
-)
+OF_A_COLUMN: frozenset[type] = frozenset({Type, FieldRepetitionType, Encoding, CompressionCodec})
 """Enums without which the values of a column cannot be read. All others are hints, annotations or safely skipped."""
 
 _KEYS = "only files that are encrypted have it, and drivers get no keys"

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import pytest
 from typer.testing import CliRunner
@@ -21,18 +21,20 @@ from pqassay_suite.future.files import FutureFile, future_files
 
 BY_ID = {file.id: file for file in future_files()}
 ENCODING, LOGICAL = BY_ID["enum/Encoding"], BY_ID["union/LogicalType"]
+Answers: TypeAlias = Callable[[list[str]], Reply]
 REFUSED = Reject("reject", "no")
 
 
 class Fake:
     """Reads twins, and says of a file from the future what it was made to say."""
 
-    def __init__(self, file: FutureFile, later: Callable[[list[str]], Reply]) -> None:
+    def __init__(self, file: FutureFile, later: Answers, twin: Answers | None = None) -> None:
         self.file, self.later = file, later
+        self.twin = twin or (lambda names: rows(file, names))
 
-    def ask(self, request: ReadRequest, folder: Path) -> Reply:
+    def ask(self, request: ReadRequest, _folder: Path) -> Reply:
         is_twin = Path(request.file).read_bytes() == self.file.twin
-        return rows(self.file, request.columns) if is_twin else self.later(request.columns)
+        return (self.twin if is_twin else self.later)(request.columns)
 
 
 def rows(file: FutureFile, names: list[str]) -> Accept:
@@ -40,7 +42,7 @@ def rows(file: FutureFile, names: list[str]) -> Accept:
     return Accept("accept", rows=[[write_value(row[place]) for place in places] for row in file.rows])
 
 
-def asked(file: FutureFile, later: Callable[[list[str]], Reply]) -> Survival:
+def asked(file: FutureFile, later: Answers) -> Survival:
     (found,) = survivals(cast("DriverUnderTest", Fake(file, later)), [file])
     return found
 
@@ -71,15 +73,16 @@ def test_wrong_rows_and_crashes_count_where_only_the_other_columns_are_asked() -
 
     of_rows, of_crash = asked(ENCODING, wrong), asked(ENCODING, crash)
     assert ("wrong rows", False) == (of_rows.outcome, of_rows.is_kept)
-    assert ("crash", False, "metal: killed by SIGSEGV") == (of_crash.outcome, of_crash.is_kept, of_crash.details)
+    assert ("crash", False, "metal: killed by SIGSEGV") == (
+        of_crash.outcome,
+        of_crash.is_kept,
+        of_crash.details,
+    )
 
 
 def test_a_file_whose_twin_is_not_read_says_nothing() -> None:
-    class Unable(Fake):
-        def ask(self, request: ReadRequest, folder: Path) -> Reply:
-            return REFUSED
-
-    (found,) = survivals(cast("DriverUnderTest", Unable(LOGICAL, lambda _: REFUSED)), [LOGICAL])
+    fake = Fake(LOGICAL, lambda names: rows(LOGICAL, names), twin=lambda _: REFUSED)
+    (found,) = survivals(cast("DriverUnderTest", fake), [LOGICAL])
     assert Survival(LOGICAL.id, "not today", True) == found
 
 
