@@ -28,14 +28,14 @@ from pqassay_spec.mutation.possible import mutations_of
 
 HOSTILE_NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, (1 << 64) - 1)
 
-SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 24
+SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 72
 """Of the random damages one of so many is tried; all of them by `make damages`."""
 
 SUGGESTED = 1 if SHARE == 1 else 12
 """Of what the grammar suggests for fields of one kind the first is tried, and after it one of so many; all by `make damages`."""
 
-EXAMPLES = 1 if SHARE == 1 else 3
-"""Of the examples of a property that costs seconds one of so many is drawn, others each time; all of them by `make damages`."""
+EXAMPLES = 1 if SHARE == 1 else 6
+"""Of the examples of a property one of so many is drawn, others each time, and one of so many golden files is looked at; all by `make damages`."""
 
 LEAST = 10
 """Examples of a property that are drawn in any case."""
@@ -43,7 +43,7 @@ LEAST = 10
 INDEX = re.compile(r"\[\d+\]")
 """A number in a list, in a path."""
 
-TOGETHER = 100
+TOGETHER = 100 if SHARE == 1 else 25
 """Files that are made from one seed of hypothesis: to draw a seed takes as long as to read a file."""
 
 
@@ -93,14 +93,15 @@ class Damaged(ABC):
         return list(mutations_of(cls.files[name], cls.form))
 
     @classmethod
-    def tried(cls, name: str) -> Iterator[Mutation]:
-        """What of that is tried: every operator on every kind of field, whatever its numbers in lists."""
+    def tried(cls) -> Iterator[tuple[str, Mutation]]:
+        """What of that is tried, and on which file: every operator on every kind of field, whatever its numbers in lists."""
         seen: Counter[tuple[str, bool, str]] = Counter()
-        for mutation in cls.possible(name):
-            kind = (mutation.op, mutation.raw, INDEX.sub("[]", mutation.path))
-            if seen[kind] % SUGGESTED == 0:
-                yield mutation
-            seen[kind] += 1
+        for name in cls.files:
+            for mutation in cls.possible(name):
+                kind = (mutation.op, mutation.raw, INDEX.sub("[]", mutation.path))
+                if seen[kind] % SUGGESTED == 0:
+                    yield name, mutation
+                seen[kind] += 1
 
     @classmethod
     def mutated(cls, name: str, mutation: Mutation) -> bytes:
@@ -124,10 +125,9 @@ class Damaged(ABC):
 
     def test_whatever_the_grammar_suggests_is_said_to_be_wrong(self) -> None:
         with bounded_residence(max(map(len, self.files.values()))):
-            for name in self.files:
-                for mutation in self.tried(name):
-                    with contextlib.suppress(Inapplicable):
-                        self.read_noted(self.mutated(name, mutation))
+            for name, mutation in self.tried():
+                with contextlib.suppress(Inapplicable):
+                    self.read_noted(self.mutated(name, mutation))
 
     def test_whatever_bytes_are_damaged_is_said_to_be_wrong(self) -> None:
         with bounded_residence(max(map(len, self.files.values()))):

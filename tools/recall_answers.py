@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import tomllib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -252,10 +252,10 @@ SHOWN = ("FAIL", "errored", "WARN", "POLICY", "INFO", "not checked", "valid", UN
 SEVERAL = "several findings"
 
 
-def _class(kind: Kind, one: Answer, given: Sequence[Reason]) -> str:
-    """The answer, with what need not be found told apart."""
-    why = reason_of(kind, given) if one.name == UNSEEN else None
-    return "valid" if why is not None and why.valid else one.name
+def class_of(kind: Kind, answer: Answer, given: Sequence[Reason]) -> str:
+    """The name of an answer, or *valid* where the change keeps the file valid."""
+    why = reason_of(kind, given) if answer.name == UNSEEN else None
+    return "valid" if why is not None and why.valid else answer.name
 
 
 def by_writer(found: Found, given: Sequence[Reason], writers: Sequence[str], of: str) -> Iterator[str]:
@@ -263,7 +263,7 @@ def by_writer(found: Found, given: Sequence[Reason], writers: Sequence[str], of:
     counts: dict[str, Counter[str]] = {writer: Counter() for writer in writers}
     for kind, answers in found.items():
         for writer, one in answers.items():
-            counts[writer][_class(kind, one, given)] += 1
+            counts[writer][class_of(kind, one, given)] += 1
             counts[writer][SEVERAL] += one.findings > 1
     shown = (*SHOWN, SEVERAL)
     yield from (row(of, *shown), row(*["---"] * (len(shown) + 1)))
@@ -272,56 +272,6 @@ def by_writer(found: Found, given: Sequence[Reason], writers: Sequence[str], of:
     whole = sum(counts.values(), Counter[str]())
     yield row("all", *(f"{whole[name]:,}" for name in shown))
     yield ""
-
-
-def unseen_table(found: Found, given: Sequence[Reason], *, valid: bool) -> Iterator[str]:
-    """What is not found and why: of what should be, or of what keeps a file valid."""
-    by_reason: dict[str, list[Kind]] = defaultdict(list)
-    for kind in unseen(found):
-        why = reason_of(kind, given)
-        if (why is not None and why.valid) == valid:
-            by_reason["" if why is None else why.reason].append(kind)
-    yield from (row("Field", "Change", "Reason"), row("---", "---", "---"))
-    for reason, kinds in by_reason.items():
-        changes: dict[str, list[str]] = defaultdict(list)
-        for kind in kinds:
-            changes[kind.field].append(kind.change)
-        for field, names in changes.items():
-            yield row(f"`{field}`", ", ".join(names), reason)
-    yield ""
-
-
-def several_table(found: Found, given: Sequence[Reason]) -> Iterator[str]:
-    """What is more than one finding, how many at most, and why."""
-    yield from (row("Field", "Change", "Findings", "Reason"), row("---", "---", "---", "---"))
-    for kind in several(found):
-        most = max(answer.findings for answer in found[kind].values())
-        why = reason_of(kind, given)
-        yield row(f"`{kind.field}`", kind.change, str(most), "" if why is None else why.reason)
-    yield ""
-
-
-def by_field(found: Found, given: Sequence[Reason], writers: Sequence[str]) -> Iterator[str]:
-    """How many changes of a field got which answer, a column for each writer; and how many findings one of them is at most."""
-    letters = dict(zip(SHOWN, "FEWPInvu", strict=True))
-    fields: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    rules: dict[str, Counter[str]] = defaultdict(Counter)
-    findings: Counter[str] = Counter()
-    for kind, answers in found.items():
-        for writer, one in answers.items():
-            fields[kind.field][writer][_class(kind, one, given)] += 1
-            rules[kind.field].update(one.rules)
-            findings[kind.field] = max(findings[kind.field], one.findings)
-    yield from (row("Field", *writers, "Findings", "Rules"), row(*["---"] * (len(writers) + 3)))
-    for field, counted in fields.items():
-        cells = (
-            " ".join(f"{counted[writer][name]}{letters[name]}" for name in SHOWN if counted[writer][name])
-            for writer in writers
-        )
-        most = ", ".join(
-            rule for rule, _ in sorted(rules[field].items(), key=lambda item: (-item[1], item[0]))[:4]
-        )
-        yield row(f"`{field}`", *cells, str(findings[field] or ""), most)
 
 
 def row(*cells: str) -> str:

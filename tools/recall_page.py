@@ -10,11 +10,8 @@ from collections.abc import Iterator
 
 from recall_answers import (
     Kept,
-    by_field,
     by_writer,
-    several_table,
     share_of_several,
-    unseen_table,
 )
 from recall_kinds import CASES
 from table_recall_facts import TABLES, WRITERS
@@ -53,12 +50,18 @@ more than one rule is reported as FAIL; a table and each of its files have repor
 
 """
 
-SEVERAL = """Of the kinds that FAIL, {share:.1%} are more than one finding at some place.
+SEVERAL = "Of the kinds that FAIL, {share:.1%} are more than one finding at some place.\n"
 
+EVERY = """## Every field
+
+What was done to each field, which rules report it, how many findings one change causes at most, and why some changes are not found.
+Begin with <a href="?answer=unseen#every-field">what is not found</a>.
+
+<!-- recall -->
 """
 
 
-TABLES_HEAD = """# Tables
+TABLES_HEAD = """## Tables by writer
 
 The same was done to the metadata of {tables} good Delta and Iceberg tables, those of pqassay-ref and those that Spark wrote: each member of commits, checkpoints, version checksums and
 metadata files, each field of manifest lists and manifests and what their headers say, and the footers of Puffin files. Columns of schemas also get other types, names in
@@ -79,9 +82,6 @@ REASONS_HEAD = """
 | Reason | Sentences |
 | --- | --- |"""
 
-LETTERS = """How many changes of a field got which answer, by the writer of the files: `4F 1u` are four FAIL and one unseen.
-`E` is errored, `W` WARN, `P` POLICY, `I` INFO, `n` not checked, `v` valid. *Findings* is the greatest number of rules that FAIL after one change. The rules are those that answer most often."""
-
 
 def contents() -> dict[str, str]:
     """The text of the page."""
@@ -89,30 +89,8 @@ def contents() -> dict[str, str]:
     words = f"{', '.join(writers[:-1])} and {writers[-1]}"
     head = HEAD.format(writers=words, mutants=sum(map(len, found.values())), damages=OF_FILES.damages)
     lines = [head.rstrip("\n"), "", "## By writer", "", *by_writer(found, given, writers, "Files of")]
-    for title, valid in SECTIONS:
-        lines += [f"## {title}", "", *unseen_table(found, given, valid=valid)]
-    lines += ["## What is more than one finding", "", *_several(OF_FILES)]
-    lines += [
-        *_of_sentences(),
-        "",
-        "## By field",
-        "",
-        LETTERS,
-        "",
-        *by_field(found, given, writers),
-        "",
-        *_of_tables(),
-    ]
+    lines += [SEVERAL.format(share=share_of_several(found)), *_of_tables(), EVERY, *_of_sentences()]
     return {PAGE: "\n".join(lines) + "\n"}
-
-
-SECTIONS = (("What is not found", False), ("What is not to be found", True))
-"""Titles of the tables of what is unseen, and whether they tell of what keeps a file valid."""
-
-
-def _several(kept: Kept) -> Iterator[str]:
-    yield from SEVERAL.format(share=share_of_several(kept.found)).split("\n")[:2]
-    yield from several_table(kept.found, kept.reasons_of_several)
 
 
 def _of_sentences() -> Iterator[str]:
@@ -137,9 +115,6 @@ def _of_sentences() -> Iterator[str]:
 def _of_tables() -> Iterator[str]:
     found, given, writers = OF_TABLES.found, OF_TABLES.reasons, list(WRITERS)
     head = TABLES_HEAD.format(tables=len(TABLES), mutants=sum(map(len, found.values())))
-    yield from (*head.split("\n"), "## Tables by writer", "")
+    yield from head.split("\n")
     yield from by_writer(found, given, writers, "Tables of")
-    for title, valid in SECTIONS:
-        yield from (f"## {title} in tables", "", *unseen_table(found, given, valid=valid))
-    yield from ("## What is more than one finding in tables", "", *_several(OF_TABLES))
-    yield from ("## By field of the metadata", "", *by_field(found, given, writers))
+    yield SEVERAL.format(share=share_of_several(found))

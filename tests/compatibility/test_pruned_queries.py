@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asked_engines import SCHEMA, Asked, DataFusion, DuckDB, Polars, PyArrow, Tree
+from damage import EXAMPLES, tries
 from idx1_files import parquet
 from indexed_lakes import entry, published, with_record, write_index_table
 from pqassay.literals.predicate import keeps
@@ -179,8 +180,7 @@ So they find rows with null, where SQL finds none: with indexes and without.
 """
 
 SETTINGS = settings(
-    max_examples=20,
-    deadline=None,
+    tries(20),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -270,7 +270,7 @@ def is_usable(file: File) -> bool:
     wanted=st.lists(TEXT, min_size=1, max_size=3, unique=True),
     how=st.sampled_from(["semi", "anti"]),
 )
-@settings(SETTINGS, max_examples=12)
+@settings(SETTINGS, max_examples=max(12 // EXAMPLES, 4))
 def test_joins_find_the_rows_that_were_written(
     engines: dict[str, Asked], lake: tuple[str, list[File]], wanted: list[str], how: str
 ) -> None:
@@ -292,7 +292,7 @@ def test_joins_find_the_rows_that_were_written(
     negated=st.booleans(),
     joined=st.sampled_from(["and", "or"]),
 )
-@settings(SETTINGS, max_examples=12)
+@settings(SETTINGS, max_examples=max(12 // EXAMPLES, 4))
 def test_conditions_on_floats_find_with_indexes_what_they_find_without(
     engines: dict[str, Asked],
     lake: tuple[str, list[File]],

@@ -16,6 +16,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- members: pm.from_parquet.questdb_key.COLUMN_FIELDS --> the members of a JSON object
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
     <!-- all cases -->            all golden files with a filter; only on their index page
+    <!-- recall -->              the false facts that were tried, with a filter; only on the page of recall
     <!-- museum: exhibits -->        the exhibits of the museum, with a filter, and ``absent``: what no file shows
     <!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
     <!-- matrix: implementations/index.html -->  the gravest answer of each implementation for each family, for the page that it is on
@@ -53,7 +54,7 @@ from pages.page import inline, shared_site
 from pages.pictures import field_tables, layouts
 from pages.pictures.byte_layout import slug
 from pages.pictures.declared import declared
-from pages.rules import errata_tables, reader_rules, rule_list, rule_tables
+from pages.rules import errata_tables, reader_rules, recall_list, rule_list, rule_tables
 from pages.stepwise import steppers
 from pages.tables import table_matrix
 
@@ -76,6 +77,7 @@ PARTS: Mapping[str, Part] = {
     "members": lambda name, _: field_tables.member_table(declared(name)),
     "all footer structs": lambda _, link: field_tables.footer_structs(link),
     "all cases": lambda _, __: case_list.lines(shared_site()),
+    "recall": lambda _, __: recall_list.lines(shared_site()),
     "museum": lambda name, _: museum_pages.overview(name, shared_site()),
     "results": results_tables.lines,
     "matrix": lambda name, _: iter([matrix.matrix(shared_site(), name)]),

@@ -168,11 +168,11 @@ def run(
     }
     _require_printable(chosen_format, [name for name, value in of_one.items() if value] if several else None)
     _require_own_files(files, cases, operation)
+    require_no_data({"--output": output, "--write-expectations": write_expectations})
     wrong = wrong_in(rerun) if rerun else frozenset[tuple[str, str]]()
     only = operation or ()
     own = None if files is None else files_to_ask(files, case or (), wrong, max_size, max_values)
     every, chosen = ([], []) if own else _golden(cases, case or ())
-    require_no_data({"--output": output, "--write-expectations": write_expectations})
     if list_only:
         _list(chosen, only) if own is None else list_files(own)
         return

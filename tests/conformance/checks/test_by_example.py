@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
-from damage import EXAMPLES
+from damage import EXAMPLES, tries
 from idx1_files import edited
 from places import GOLDEN_FILES
 from pqassay.checks import asking, by_example
@@ -264,7 +264,7 @@ def damaged(data: bytes, changes: Sequence[tuple[int, int, str, Any]]) -> bytes:
 def test_damaged_footers(writer: str) -> None:
     reported: set[str] = set()
 
-    @settings(max_examples=25, deadline=None)
+    @tries(25)
     @given(damages())
     def check(changes: list[tuple[int, int, str, Any]]) -> None:
         data = damaged(written(writer), changes)

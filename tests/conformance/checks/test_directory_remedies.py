@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+from damage import EXAMPLES
 from golden_cases import golden_cases
 from pqassay.cli.main import app
 from pqassay.report.model import Finding
@@ -40,11 +41,13 @@ def test_each_command_leaves_a_file_without_findings_and_the_same_rows_and_every
 ) -> None:
     path = tmp_path / "a file's name.parquet"
     repaired: set[str] = set()
-    for golden in BROKEN:
+    for number, golden in enumerate(BROKEN):
         path.write_bytes(golden.content())
-        rows = repr(pq.read_table(path).to_pylist())  # NaN equals nothing
         findings = [finding for finding in findings_on(path) if finding.remedy]
         repaired |= {finding.rule for finding in findings}
+        if number % EXAMPLES and golden.case.id not in SEVERAL | NOTHING:
+            continue
+        rows = repr(pq.read_table(path).to_pylist())  # NaN equals nothing
         for finding in findings:
             program, *arguments = shlex.split(finding.remedy or "")
             result = CliRunner().invoke(app, arguments + ["--values-are-right"] * ("strip" in arguments))

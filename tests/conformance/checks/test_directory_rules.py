@@ -419,11 +419,13 @@ MENDED = {
 
 @pytest.mark.parametrize("rule", MENDED)
 def test_a_finding_says_what_mends_the_index(rule: str, tmp_path: Path) -> None:
-    cases = {name: with_directory(index) for name, _, index in BROKEN if name in MENDED}
-    cases["DIR-011"] = with_directory(Index(IndexType.KLL))
-    cases["DIR-004"] = with_directory(Index(), decoded=lambda data: data[:-1] + b"\0")
+    indexes = {name: index for name, _, index in BROKEN} | {"DIR-011": Index(IndexType.KLL)}
     path = tmp_path / "part.parquet"
-    path.write_bytes(cases[rule])
+    path.write_bytes(
+        with_directory(Index(), decoded=lambda data: data[:-1] + b"\0")
+        if rule == "DIR-004"
+        else with_directory(indexes[rule])
+    )
     (finding,) = judged(path).findings
     command, options = MENDED[rule]
 

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+from damage import EXAMPLES
 from golden_cases import golden_cases
 from idx1_files import Idx1File, companion, edited, parquet, table
 from places import GOLDEN_FILES
@@ -259,13 +260,15 @@ def test_the_commands_leave_a_file_without_findings_and_the_same_rows_and_every_
     tmp_path: Path,
 ) -> None:
     repaired: set[str] = set()
-    for golden in BROKEN_INDEXES:
+    for number, golden in enumerate(BROKEN_INDEXES):
         path = copied(golden, tmp_path)
-        rows = pq.read_table(path)
         findings = [one for one in pqassay.check(path, tier="values").files[0].findings if one.remedy]
         repaired |= {finding.rule for finding in findings if finding.rule.startswith("IDX1")}
 
         assert findings, golden.case.id
+        if number % EXAMPLES:
+            continue
+        rows = pq.read_table(path)
         for program, *arguments in map(shlex.split, sorted({finding.remedy or "" for finding in findings})):
             result = CliRunner().invoke(app, arguments + ["--values-are-right"] * ("strip" in arguments))
             assert ("pqassay", 0) == (program, result.exit_code), (golden.case.id, result.output)
@@ -279,7 +282,7 @@ def test_the_commands_leave_a_file_without_findings_and_the_same_rows_and_every_
 
 @pytest.mark.slow
 def test_stripping_the_index_always_helps(tmp_path: Path) -> None:
-    for golden in BROKEN_INDEXES:
+    for golden in BROKEN_INDEXES[::EXAMPLES]:
         path = copied(golden, tmp_path)
         displaced = ["--page-index"] if "PIX-020" in golden.case.rules else []
         result = CliRunner().invoke(app, ["strip", str(path), "--idx1", "--values-are-right", *displaced])

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from counting_source import CountingSource
+from damage import EXAMPLES
 from idx1_files import edited
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
@@ -147,7 +148,7 @@ LEFT_OVER = {"PQF-037", "PQF-055"}
 @pytest.mark.slow
 def test_the_commands_of_the_findings_make_the_file_clean(removable: list[Path], tmp_path: Path) -> None:
     path = tmp_path / "it's.parquet"
-    for golden in removable:
+    for golden in removable[::EXAMPLES]:
         path.write_bytes(golden.read_bytes())
         for command in sorted(remedies(path)):
             assert command.startswith(f"pqassay strip {shlex.quote(str(path))} --page-index"), golden

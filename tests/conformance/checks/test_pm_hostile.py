@@ -312,7 +312,7 @@ def test_a_dump_of_structures_over_each_other_ends() -> None:
 
 def test_entries_of_sections_are_not_kept() -> None:
     """Each of 20 bytes once took half a kilobyte, and one of the scratchpad, of eight bytes, more."""
-    count = 100_000
+    count = 20_000
     for flags, section in (
         (0b100 | 1 << 32, struct.pack("<I", count) + bytes(20 * count)),
         (0b10, struct.pack("<I", count) + bytes(8 * count)),

@@ -13,6 +13,7 @@ import pyarrow.parquet.encryption as pe
 import pytest
 
 import pqassay
+from damage import EXAMPLES
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
@@ -71,10 +72,19 @@ def judged(data: bytes, **options: Any) -> Any:
     return pqassay.check(data, tier="values", **options).files[0]
 
 
+UNDEFINED = [-1, 1000, (1 << 31) - 1]
+"""Numbers that no enum gives a name; each enum of a file is set to one of them, and to all by `make damages`."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [-1, 1000, (1 << 31) - 1])
 @pytest.mark.parametrize(
-    ("data", "path"), [(data, path) for data in (FLAT, V2, NESTED) for path in enums_of(data)]
+    ("data", "path", "number"),
+    [
+        (data, path, number)
+        for data in (FLAT, V2, NESTED)
+        for place, path in enumerate(enums_of(data))
+        for number in (UNDEFINED if EXAMPLES == 1 else UNDEFINED[place % 3 :][:1])
+    ],
 )
 def test_an_undefined_enum_value_is_a_warning_and_a_gap_and_fails_the_strict(
     data: bytes, path: str, number: int

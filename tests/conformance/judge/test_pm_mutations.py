@@ -206,8 +206,8 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "a footer": lambda: counting("snapshots[0].footer_length", 0xFFFFFFFF),
     "a bitset": lambda: counting("blocks[0].bloom_filters[0].length", 0x7FFFFFFF),
     "rows": lambda: counting("blocks[0].num_rows", 0xFFFFFFFFFFFFFFFF),
-    "one block for all": lambda: crowded(300, 4_000),
-    "a long chain": lambda: chained(500),
+    "one block for all": lambda: crowded(300, 1_000),
+    "a long chain": lambda: chained(150),
 }
 
 

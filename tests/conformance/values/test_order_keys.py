@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from damage import tries
@@ -103,7 +103,7 @@ def place_in(order: Order, page: list[bytes]) -> list[bytes]:
     ids=str,
 )
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@tries(25)
 def test_extremes_of_pages_are_those_that_the_specification_finds(
     order: Order, width: int, encoded: bool, data: st.DataObject
 ) -> None:
