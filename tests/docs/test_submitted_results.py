@@ -159,7 +159,7 @@ def _boast(members: dict[str, Any]) -> None:
             lambda m: m.update(schema_version=1),
             f"schema_version is 1, and this version of pqassay reads {SCHEMA_VERSION}",
         ),
-        (lambda m: m.update(kind="check"), "this is no report of pqassay check"),
+        (lambda m: m.update(kind="check"), "not a pqassay report of kind check"),
         (lambda m: m.update(protocol=1), "protocol is 1, and today's is 2"),
         (lambda m: _drop(m, "scored_by"), "scored_by or asked is missing"),
         (lambda m: _drop(m, "asked"), "scored_by or asked is missing"),

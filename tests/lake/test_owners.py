@@ -147,7 +147,7 @@ def _none() -> TableAt:
 def test_a_file_of_metadata_is_owned_by_the_commit_that_it_is(tmp_path: Path) -> None:
     table = log(tmp_path, [by("loader"), add("a.parquet")])
     assert "loader" == owner_of_metadata(table, "_delta_log/00000000000000000000.json").name
-    assert "it is no commit" == owner_of_metadata(table, "_delta_log/_last_checkpoint").reason
+    assert "it is not a commit" == owner_of_metadata(table, "_delta_log/_last_checkpoint").reason
 
 
 def test_a_folder_that_is_no_table_is_refused(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ LOSES = 'if tree[0] == "is null": answer["rows"] = []'
         ('if on: answer = {"answer": "reject", "message": "no"}', "failed", "refused, by the index", "by the index", 3),
         ('if tree[0] == "is null": os.abort()', "crashed", "ended by SIGABRT", "without it too", 2),
         ('if tree[0] == "is null": os._exit(0)', "crashed", "it ended without an answer", "without it too", 2),
-        ('answer["rows"] = [[{"int": "x"}]]', "protocol error", "rows.0.0: 'x' is no whole number", "without it too", 2),
+        ('answer["rows"] = [[{"int": "x"}]]', "protocol error", "rows.0.0: 'x' is not a whole number", "without it too", 2),
         ('answer = {"answer": "unsupported", "reason": "scans"}', "unsupported", "no query is supported", None, None),
         ('if tree[0] == "=": answer = {"answer": "unsupported", "reason": "="}', "passed", "", None, None),
         ('if tree[0] == "=": sys.exit(3)', "crashed", "it ended without an answer", "without it too", 2),

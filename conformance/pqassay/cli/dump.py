@@ -104,7 +104,7 @@ def _require_file(path: Path) -> None:
     if not os.path.exists(path):
         fail(f"{path}: no such file")
     if not os.path.isfile(path):
-        fail(f"{path} is no regular file")
+        fail(f"{path} is not a regular file")
 
 
 @contextlib.contextmanager

@@ -54,7 +54,7 @@ def fail_at_length(message: str, code: int = 2) -> NoReturn:
 def require_site(site: str | None) -> None:
     """End with a usage error if the address of a site is none."""
     if site is not None and not site.startswith(("https://", "http://", "file://")):
-        fail(f"--site {site}: this is no address; it begins with https://, http:// or file://")
+        fail(f"--site {site}: not an address; it must begin with https://, http:// or file://")
 
 
 def require_format(chosen: FormatName, what: str, formats: Iterable[FormatName]) -> None:

@@ -97,7 +97,7 @@ def _without_footer(source: Source, write: Writer, head: FormatError | None, tai
         )
     else:
         end = start = 0
-    write(stretch("body", start, end, f"nobody can say what they are: {tail.reason}"))
+    write(stretch("body", start, end, f"unreadable: {tail.reason}"))
     if is_short:
         write(Region(end, source.size, "tail", _failed(tail)))
     else:
@@ -167,7 +167,7 @@ def _body(file: FileUnderTest, errors: Errors) -> list[Region]:
     try:
         _ = file.metadata
     except FormatError:  # said with the footer, with its place
-        reason = "nobody can say what they are: the footer cannot be read"
+        reason = "unreadable: the footer cannot be read"
         return [stretch("body", framing.body_start, framing.footer_start, reason)]
     for find in BODY:
         try:

@@ -364,12 +364,14 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
         if re.fullmatch(ID_PATTERN, entry.rule) is None and entry.rule not in [
             f"{GAP}{obstacle}" for obstacle in HIDING
         ]:
-            raise UsageError(f"baseline {name}: {entry.rule!r} is no id of a rule")
+            raise UsageError(f"baseline {name}: {entry.rule!r} is not a rule id")
     for writer in entries.writers:
         try:
             writer.has_expired(expiry.today())
         except ValueError:
-            raise UsageError(f"baseline {name}: {writer.expires!r} is no day such as 2027-01-31") from None
+            raise UsageError(
+                f"baseline {name}: {writer.expires!r} is not a date such as 2027-01-31"
+            ) from None
         if not writer.reason.strip():
             raise UsageError(f"baseline {name}: {writer.rule} of {writer.created_by} has no reason")
     return entries

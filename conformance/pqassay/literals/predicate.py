@@ -36,7 +36,7 @@ Row = Mapping[str, Value]
 
 
 class PredicateError(ValueError):
-    """A tree that is no predicate, or one that the columns do not fit."""
+    """A tree that is not a predicate, or one that the columns do not fit."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def keeps(tree: Sequence[Any], row: Row, semantics: Semantics = IEEE) -> bool:
     True
 
     Raises:
-        PredicateError: The tree is no predicate, names a column that the row lacks, or compares unlike things.
+        PredicateError: The tree is not a predicate, names a column that the row lacks, or compares unlike things.
     """
     return truth_of(tree, row, semantics) is True
 
@@ -125,7 +125,7 @@ def truth_of(tree: Sequence[Any], row: Row, semantics: Semantics = IEEE) -> Trut
         case [str(name), str(column), item] if name in COMPARISONS:
             return _compared(name, _value(column, row), literal(item), semantics)
         case _:
-            raise PredicateError(f"{str(tree)[:80]} is no predicate")
+            raise PredicateError(f"{str(tree)[:80]} is not a predicate")
 
 
 def columns_of(tree: Sequence[Any]) -> set[str]:

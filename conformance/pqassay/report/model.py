@@ -144,7 +144,7 @@ class Finding:
 
     ``could`` is the worst that breaking the rule can do to some reader, ``observed`` what engines were seen to do with golden files
     that break it in the same ``shape`` (`pqassay.judge.shapes`), ``None`` where there are none.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
-    rendered without the file.  ``remedy`` is a command that mends the file, or what else to do; INFO has none.  ``known`` is true if the baseline lists it: then it
+    rendered without the file.  ``remedy`` is a command that repairs the file, or what else to do; INFO has none.  ``known`` is true if the baseline lists it: then it
     does not count for the outcome.  ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.  ``proof`` shows
     what engines do with this very file, where that was asked for.  ``files`` are the files that a finding about a table is about, relative to the
     table, `MOST_FILES` at most.  ``also`` are other rules that the same damage breaks; they are not checked where this one speaks for

@@ -45,7 +45,7 @@ def parse(content: bytes, name: str) -> Report | RunReport:
         ]
         more = error.error_count() - len(shown)
         rest = f"; and {more} more" if more else ""
-        raise UsageError(f"{name}: this is no report of pqassay {kind}: {'; '.join(shown)}{rest}") from None
+        raise UsageError(f"{name}: not a pqassay report of kind {kind}: {'; '.join(shown)}{rest}") from None
     if isinstance(report, Report):
         _require_consistent(report, name)
     return cast("Report | RunReport", report)
@@ -60,16 +60,16 @@ def _kind(content: bytes, name: str) -> str:
     try:
         top = json.loads(content)
     except (UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{name}: this is no JSON: {error}; {HOW_TO_WRITE}") from None
+        raise UsageError(f"{name}: not valid JSON: {error}; {HOW_TO_WRITE}") from None
     except json.JSONDecodeError as error:
         raise UsageError(
-            f"{name}: this is no JSON: {error.msg} (line {error.lineno}, offset {error.pos}); {HOW_TO_WRITE}"
+            f"{name}: not valid JSON: {error.msg} (line {error.lineno}, offset {error.pos}); {HOW_TO_WRITE}"
         ) from None
     head = cast("dict[str, Any]", top) if isinstance(top, dict) else {}
     kind, version = head.get("kind"), head.get("schema_version")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UsageError(
-            f'{name}: this is no report: its member kind is neither "check" nor "run"; '
+            f'{name}: not a report: its member kind is neither "check" nor "run"; '
             "write one with --format json --output FILE"
         )
     if version != KINDS[kind][1] or isinstance(version, bool):

@@ -212,7 +212,7 @@ class _Finder:
             else:
                 self._named(_local(path, size=status.st_size))
         else:
-            self.problems.append(f"{_shown(path)} is no regular file")
+            self.problems.append(f"{_shown(path)} is not a regular file")
 
     def _named_table(self, path: str) -> TableAt | None:
         """The table of which somebody named a file of metadata."""

@@ -156,9 +156,7 @@ class EntryUnderTest:
         rows = sum(group.num_rows for group in self.file.metadata.row_groups)
         if self.head.row_count != rows:
             return f"it describes {self.head.row_count} rows, the file has {rows}"
-        return (
-            "" if self.shape == self.head.shape else f"{self.entry.names} was written anew since it was made"
-        )
+        return "" if self.shape == self.head.shape else f"{self.entry.names} was rewritten since it was made"
 
     @property
     def shape(self) -> int:

@@ -52,7 +52,7 @@ COLUMNS = (
     Column("message", pa.string(), "`finding`: what was found"),
     Column("field", pa.string(), "`finding`: first position, the grammar path of the field"),
     Column("offset", pa.int64(), "`finding`: first position, byte of the file"),
-    Column("remedy", pa.string(), "`finding`: a command that mends the file"),
+    Column("remedy", pa.string(), "`finding`: a command that repairs the file"),
     Column("explanation", pa.string(), "`finding`: a known defect of the writer that does this"),
     Column("owner", pa.string(), "`finding`, `file`: whom it is for: the job, else the user, else the engine of the commit"),
     Column("owner_job", pa.string(), "the job that the commit names"),

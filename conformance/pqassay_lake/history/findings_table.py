@@ -149,7 +149,7 @@ FIELDS = (
     _of_finding("actual", pa.string(), "first position: what is there"),
     _of_finding("row_group", pa.int32(), "first position: number of the row group", optional=True),
     _of_finding("page", pa.int32(), "first position: number of the page", optional=True),
-    _of_finding("remedy", pa.string(), "a command that mends the file", optional=True),
+    _of_finding("remedy", pa.string(), "a command that repairs the file", optional=True),
     _of_finding("files", pa.list_(pa.string()), "of a finding about a table, the files that it is about, relative to the table; 10,000 at most"),
     _of_finding("also", pa.list_(pa.string()), "other rules that the same damage breaks, for which this one speaks"),
     _of_finding("shape", pa.string(), "how the rule is broken, in one line that is the same for breakages that are alike"),
@@ -230,7 +230,7 @@ def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ())
     if not table.exists():
         return
     if not table.is_dir():
-        raise UsageError(f"{table} is no folder; a findings table is one")
+        raise UsageError(f"{table} is not a folder; a findings table must be one")
     others = [
         entry.name for entry in table.iterdir() if entry.name != PART and not entry.name.startswith(".")
     ]
@@ -336,7 +336,7 @@ def clean(text: str | None) -> str | None:
 
 
 def is_exact(file: FileReport) -> bool:
-    """True if a table can give the report back as it was: not if a text in it is no UTF-8."""
+    """True if a table can give the report back as it was: not if a text in it is not UTF-8."""
     return all(clean(text) == text for text in _texts(file))
 
 

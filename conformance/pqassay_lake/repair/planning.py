@@ -98,7 +98,7 @@ def plan_of(
     for path in names:
         if path not in tables:
             known = ", ".join(tables) or "there is none in it"
-            raise UsageError(f"{path} is no table of the report; tables are: {known}")
+            raise UsageError(f"{path} is not a table of the report; its tables are: {known}")
     work: dict[tuple[str, str], _Work] = {}
     files: dict[str, Quarantined] = {}
     for concerned in report.files:
@@ -111,7 +111,7 @@ def plan_of(
                 mine.files[path] = None
                 files[path] = _quarantined(files.get(path), path, finding, repair, table, concerned)
     if not work:
-        raise UsageError(f"{report.name}: no finding in it counts, so there is nothing to mend")
+        raise UsageError(f"{report.name}: no finding in it counts, so there is nothing to repair")
     left_out = _leave_out_unsafe(work)
     opened = {
         path: open_table(path, cast("TableKind", tables[path].kind), names.get(path, ""), catalog)
@@ -218,7 +218,7 @@ def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
                 del one.files[path]
             rules = ", ".join(sorted({unsafe[path] for path in found}))
             one.notes[
-                f"left out: {_count(len(found))}, where {rules} has to be mended first, since what is read there may be wrong; then check and plan again"
+                f"left out: {_count(len(found))}, where {rules} must be repaired first, since what is read there may be wrong; then check and plan again"
             ] = None
     return left_out
 

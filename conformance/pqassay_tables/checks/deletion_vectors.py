@@ -117,7 +117,7 @@ def no_bitmap(one: DeletionVector) -> Iterator[Violation]:
             raise
         path = one.file.claims.path if one.file.claims else ""
         place = _terms(one).place.format(path=path, offset=one.claims.offset, name=one.name)
-        said = f"the deletion vector {place} is no bitmap: {error.reason}"
+        said = f"the deletion vector {place} is not a bitmap: {error.reason}"
         field = one.field(error.field or "bitmap", error.offset or 0, error.length)
         yield Violation(said, field, error.expected, error.actual, remedy=_terms(one).restored)
 

@@ -231,7 +231,7 @@ def container(name: str, data: bytes, rule: str) -> Container:
         FormatError: It is none, or has a codec that is not known.
     """
     if data[: len(MAGIC)] != MAGIC:
-        reason = f"{name} is no Avro object container"
+        reason = f"{name} is not an Avro object container"
         raise Malformed(
             reason, rule=rule, field=name, offset=0, length=len(MAGIC), expected=repr(MAGIC), actual=repr(data[: len(MAGIC)]), file=name,
         )  # fmt: skip
@@ -241,7 +241,7 @@ def container(name: str, data: bytes, rule: str) -> Container:
         codec = metadata.get(CODEC_KEY, b"null").decode()
     except ValueError as error:
         raise Malformed(
-            f"the schema in the header of {name} is no JSON: {error}", rule=rule, field=name, file=name
+            f"the schema in the header of {name} is not valid JSON: {error}", rule=rule, field=name, file=name
         ) from None
     with boundary(rule=rule, field=name):
         _ = counted_values(schema)

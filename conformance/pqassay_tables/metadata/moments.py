@@ -45,7 +45,7 @@ def days(text: str) -> int:
             pass
     match = _DATE.fullmatch(text)
     if match is None:
-        raise ValueError("it is no date")
+        raise ValueError("it is not a date")
     year, month, day = (int(part) for part in match.groups())
     era, of_era = divmod(year, _ERA)
     try:  # Python knows the years 1 to 9999, and those of every era are alike
@@ -71,7 +71,7 @@ def nanoseconds(text: str, *, zone: bool | None) -> int:
             return plain
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
-        raise ValueError("it is no timestamp")
+        raise ValueError("it is not a timestamp")
     if zone is not None and zone is not bool(match["zone"]):
         raise ValueError("it has no zone" if zone else "it has a zone")
     hour, minute, second = (int(match[name] or 0) for name in "hms")

@@ -16,7 +16,7 @@ from pqassay_tables.under_test.claimed_columns import ClaimedFile, Plans
 class Problem(Enum):
     """What is wrong with a column."""
 
-    TYPE = "its values are none of the column's type"
+    TYPE = "its values are not of the column's type"
     OTHER_TYPE = "its type is another one, whose values can be read as those of the column's type"
     ABSENT = "the file does not have it, and it cannot be null"
     CASE = "its name differs by upper and lower case"

@@ -148,12 +148,12 @@ def refuse_target(out: Path, *, overwrite: bool) -> None:
     if not overwrite:
         stop(f"{out} exists. Choose another directory, or replace it with --overwrite.")
     if not out.is_dir():
-        stop(f"{out} is no directory; it is not replaced.")
+        stop(f"{out} is not a directory; it is not replaced.")
     names = os.listdir(out)
     # A run that was killed leaves what it began, one that failed an empty directory.
     if names and not {"_SUCCESS", "_temporary"} & {*names}:
         stop(
-            f"{out} has no file _SUCCESS, so it is no finished output of Spark; it is not replaced. "
+            f"{out} has no file _SUCCESS, so it is not a finished output of Spark; it is not replaced. "
             "Choose another directory, or remove it."
         )
     other = foreign_entry(out)

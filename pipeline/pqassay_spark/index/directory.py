@@ -86,7 +86,7 @@ def index_directories(
     """
     if is_uri(local_path(root)):
         raise Refused(
-            f"{os.fspath(root)} is no local path; index directories are written into local files only"
+            f"{os.fspath(root)} is not a local path; index directories are written into local files only"
         )
     listing = list_files(root)
     troubled = [

@@ -87,7 +87,7 @@ def generate_files(
         JobError: The executors cannot do it.
     """
     if is_uri(local_path(root)):
-        raise Refused(f"{os.fspath(root)} is no local path; _pm is generated for local files only")
+        raise Refused(f"{os.fspath(root)} is not a local path; _pm is generated for local files only")
     listing = list_files(root)
     if into is None:
         _require_one_each(listing)

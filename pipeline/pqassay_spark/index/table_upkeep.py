@@ -103,7 +103,7 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are wanted
         if not name.startswith((".", "_")) and index_table.PART_NAME.fullmatch(name) is None:
-            raise Refused(f"{folder} is no index table: it holds {name}; name another folder")
+            raise Refused(f"{folder} is not an index table: it holds {name}; name another folder")
         if not name.startswith((".", "_")) and not (folder / name).is_file():
             raise Refused(f"{folder / name} is no file, as the parts of an index table are; remove it")
 
@@ -139,7 +139,7 @@ def _counted(path: Path) -> pa.Table:
         metadata = file.schema_arrow.metadata or {}
         if metadata.get(index_table.VERSION_KEY) != str(index_table.VERSION).encode():
             raise Refused(
-                f"{path} is no part of an index table of version {index_table.VERSION}; "
+                f"{path} is not part of an index table of version {index_table.VERSION}; "
                 "name another folder for the table"
             )
         if not file.schema_arrow.equals(index_table.SCHEMA):

@@ -84,7 +84,7 @@ def require_java() -> int:
     if answer.returncode != 0 or version is None:
         # macOS ships a stub of this name that only says where to get Java
         said = " ".join((answer.stderr + answer.stdout).split())[:200].rstrip(".")
-        raise JavaMissingError(f"{java} is no Java runtime: {said or 'it prints nothing'}")
+        raise JavaMissingError(f"{java} is not a Java runtime: {said or 'it prints nothing'}")
     if version < MINIMUM:
         raise JavaMissingError(f"{java} is Java {version}, too old for Spark")
     return version

@@ -87,7 +87,7 @@ def _require_tree(tree: Any) -> None:
         case [str(name), str(), literal] if name in COMPARISONS and not isinstance(literal, list | dict):
             pass
         case _:
-            raise Refused(f"{str(tree)[:80]} is no predicate")
+            raise Refused(f"{str(tree)[:80]} is not a predicate")
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
                 described = find_column(schema, column, case_sensitive=case_sensitive)
                 return leaf(str(name), f.col(described.quoted), described.kind, rest)
             case _:
-                raise Refused(f"{str(tree)[:80]} is no predicate")
+                raise Refused(f"{str(tree)[:80]} is not a predicate")
 
     def leaf(name: str, column: Column, kind: DataType, rest: list[Any]) -> Column:
         if name == "is null":

@@ -142,11 +142,11 @@ def parse_question(text: str) -> Question:
         parsed: Any = sqlglot.parse_one(text, dialect=Questions)
     except SqlglotError as error:
         first = str(error).partition("\n")[0].split(". Line")[0]
-        raise Refused(f"that is no SQL: {first}; {SUPPORTED}") from None
+        raise Refused(f"not valid SQL: {first}; {SUPPORTED}") from None
     except RecursionError:
         raise Refused("the question is nested too deeply") from None
     if not isinstance(parsed, exp.Select):
-        raise Refused(f"that is no SELECT; {SUPPORTED}")
+        raise Refused(f"not a SELECT; {SUPPORTED}")
     table = _table(parsed)
     for column in parsed.find_all(exp.Column):
         if column.table and column.table == table:

@@ -155,7 +155,7 @@ def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = No
     try:
         with native_file(path) as handle, part_file(handle) as file:
             if (file.schema_arrow.metadata or {}).get(VERSION_KEY) != str(VERSION).encode():
-                raise Refused(f"{os.fspath(path)} is no part of an index table of version {VERSION}")
+                raise Refused(f"{os.fspath(path)} is not part of an index table of version {VERSION}")
             table = file.read()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Undecodable(f"{os.fspath(path)}: {' '.join(str(error).split())}") from error

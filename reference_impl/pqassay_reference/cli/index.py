@@ -472,7 +472,7 @@ def _in_folder(folder: str, *, inside_table: bool) -> Sequence[str]:
     try:
         found = list_files(folder, None, None, inside_table=inside_table).paths
     except Refused as error:
-        fail(f"{error}. --inside-table changes its files all the same", 1)
+        fail(f"{error}. --inside-table overrides this", 1)
     except (OSError, ValueError) as error:
         fail(said(error, folder), 1)
     if not found:

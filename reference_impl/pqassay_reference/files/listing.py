@@ -136,7 +136,9 @@ def list_files(
             # Notes, checksums and markers lie among the data; a folder without a single such name has its files under others.
             files = [info for info in files if info.path.lower().endswith(SUFFIXES)] or files
         except UnicodeDecodeError as error:
-            raise ValueError(f"{error.object!r} is no UTF-8, and pyarrow cannot name it; rename it") from None
+            raise ValueError(
+                f"{error.object!r} is not UTF-8, and pyarrow cannot name it; rename it"
+            ) from None
         return _listed(filesystem, path, files, partitioning)
     places = [located(path, filesystem) for path in root]
     filesystem = places[0][0] if places else filesystem or pafs.LocalFileSystem()

@@ -149,7 +149,7 @@ def with_stored_values(tree: Tree, columns: Mapping[str, Column]) -> Tree:
             found = _find(columns, column)
             return [name, column, *(stored_value(value, found) for value in values)]
         case _:
-            raise Refused(f"{tree!r} is no predicate")
+            raise Refused(f"{tree!r} is not a predicate")
 
 
 def _find(columns: Mapping[str, Column], name: str) -> Column:

@@ -149,7 +149,7 @@ def _has_grown(source: Source, framing: Framing, reader: PmReader) -> bool:
     described = (fields.parquet_footer_offset, fields.parquet_footer_length)
     rewritten = (
         f"{source.name} was rewritten, not updated, since {reader.source.name} was written; "
-        f"`pqassay pm generate {source.name}` writes it anew"
+        f"`pqassay pm generate {source.name}` rewrites it"
     )
     if framing.size < known:
         raise Refused(f"{rewritten} (the file had {known} bytes and has {framing.size})")
@@ -171,7 +171,7 @@ def next_value(version: Grown, first: SnapshotValue, name: str) -> tuple[Snapsho
         order = (value.designated_timestamp, value.sorting)
         if order != (first.designated_timestamp, first.sorting):
             raise Refused(
-                f"the rows of the Parquet file are no longer in the order that {name} says; `pqassay pm generate` writes it anew"
+                f"the rows of the Parquet file are no longer in the order that {name} says; `pqassay pm generate` rewrites it"
             )
         value = replace(value, unused_bytes=first.unused_bytes + first.parquet_footer_length + TAIL_SIZE)
     value = replace(continued(value, first), designated_timestamp=first.designated_timestamp)
@@ -200,11 +200,11 @@ def _require_same_columns(before: Sequence[Column], now: Sequence[Column], name:
     for number, (was, is_now) in enumerate(zip(stored(before), stored(now), strict=False)):
         if was != is_now:
             raise Refused(
-                f"column {number} is {is_now[0]}, and not stored as {name} says of {was[0]}; `pqassay pm generate` writes it anew"
+                f"column {number} is {is_now[0]}, and not stored as {name} says of {was[0]}; `pqassay pm generate` rewrites it"
             )
     if len(before) != len(now):
         raise Refused(
-            f"the Parquet file has {len(now)} columns, {name} has {len(before)}; `pqassay pm generate` writes it anew"
+            f"the Parquet file has {len(now)} columns, {name} has {len(before)}; `pqassay pm generate` rewrites it"
         )
 
 

@@ -60,7 +60,7 @@ class FileStorage(FileSource):
 
     Raises:
         BusyError: Another process is writing the file.
-        OSError: The file cannot be opened for writing, or is no regular file.
+        OSError: The file cannot be opened for writing, or is not a regular file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

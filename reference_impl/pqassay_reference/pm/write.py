@@ -163,7 +163,7 @@ def update_in(
     ):
         raise Refused(
             f"another snapshot of a Parquet file of {described.parquet_file_size} bytes has other row groups: "
-            "readers could not tell the two apart; write the file anew"
+            "readers could not tell the two apart; rewrite the file"
         )
     if extensions is None:
         extensions = Extensions(scratchpad=sections_of(base.head).scratchpad)
@@ -251,7 +251,7 @@ def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -
         if is_so != wanted[name]:
             raise Refused(
                 f"{name}: {storage.name} has {is_so}, the new snapshot {wanted[name]}; the header describes the columns of "
-                "all snapshots and no update changes it: write the file anew"
+                "all snapshots and no update changes it: rewrite the file"
             )
 
 
@@ -260,12 +260,12 @@ def _require_progress(storage: Storage, base: _Base, value: SnapshotValue) -> No
     if value_size(value) < before.parquet_file_size:
         raise Refused(
             f"the Parquet file had {before.parquet_file_size} bytes and is said to have {value_size(value)}: it is not what "
-            "the snapshot before describes, with more behind it; write the file anew"
+            "the snapshot before describes, with more behind it; rewrite the file"
         )
     if value.unused_bytes < before.unused_bytes:
         raise Refused(
             f"the Parquet file had {before.unused_bytes} unused bytes and is said to have {value.unused_bytes}: they "
-            "become fewer only when it is rewritten; write the file anew"
+            "become fewer only when it is rewritten; rewrite the file"
         )
     if value.previous_sizes:
         chain = tuple(

@@ -180,7 +180,7 @@ def why_stale(entry: Entry, footer: FileMetaData, digest: Digest = xxh64) -> str
         shape = shape_of(footer, entry.columns, digest)
     except Malformed as error:
         return error.reason
-    return "" if shape == entry.head.shape else f"{entry.names} was written anew since the entry was made"
+    return "" if shape == entry.head.shape else f"{entry.names} was rewritten since the entry was made"
 
 
 # --8<-- [end:stale]

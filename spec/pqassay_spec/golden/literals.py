@@ -146,7 +146,7 @@ def _parts(written: Written) -> Iterable[Written]:
 
 def _require_whole_number(text: str) -> None:
     if not WHOLE_NUMBER.fullmatch(text):
-        raise ValueNotReadableError(f"{text[:60]!r} is no whole number")
+        raise ValueNotReadableError(f"{text[:60]!r} is not a whole number")
 
 
 def write_value(value: Value) -> Written:

@@ -130,7 +130,7 @@ def parse(text: str, name: str) -> Revision:
     listed = cast("dict[str, Any]", cases)
     for case, digest in listed.items():
         if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
-            raise RevisionError(f"{name}: the digest of {case} is no SHA-256")
+            raise RevisionError(f"{name}: the digest of {case} is not a SHA-256")
     return Revision(number, state, dict(sorted(listed.items())))
 
 

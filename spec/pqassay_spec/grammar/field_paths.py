@@ -27,7 +27,7 @@ def steps(path: str) -> tuple[str | int, ...]:
     while position < len(path):
         match = _STEP.match(path, position)
         if match is None:
-            raise ValueError(f"{path!r} is no field path")
+            raise ValueError(f"{path!r} is not a field path")
         parts.append(match[1] if match[2] is None else int(match[2]))
         position = match.end()
     return tuple(parts)

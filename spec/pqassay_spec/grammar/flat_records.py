@@ -118,7 +118,7 @@ def flat_struct(declaration: type[Row]) -> type[Row]:
     """Turn a class body of `member` rows into a class of named tuples.
 
     Raises:
-        TypeError: A field is no little-endian integer, or has the name of an attribute of `FlatStruct`.
+        TypeError: A field is not a little-endian integer, or has the name of an attribute of `FlatStruct`.
     """
     rows = {name: row for name, row in vars(declaration).items() if isinstance(row, _Member)}
     if taken := sorted(
@@ -166,5 +166,5 @@ def _integer(name: str, construct: Any) -> Any:
     if isinstance(inner, Labelled):
         inner = bare(inner.subcon)
     if not isinstance(inner, FormatField) or (inner.length > 1 and inner.fmtstr[0] != "<"):
-        raise TypeError(f"{name} is no little-endian integer")
+        raise TypeError(f"{name} is not a little-endian integer")
     return cast("Any", inner)

@@ -79,13 +79,13 @@ def parse_offset(text: str) -> int:
     (52, 52, 52)
     >>> parse_offset(" 52")
     Traceback (most recent call last):
-    pqassay_spec.base.errors.Malformed: ' 52' is no decimal number [IDX1-003]
+    pqassay_spec.base.errors.Malformed: ' 52' is not a decimal number [IDX1-003]
 
     Raises:
         Malformed: Rule IDX1-003.
     """
     if not PUBLISHED_OFFSET.fullmatch(text):
-        raise Malformed(f"{text[:60]!r} is no decimal number", rule="IDX1-003")
+        raise Malformed(f"{text[:60]!r} is not a decimal number", rule="IDX1-003")
     digits = text.lstrip("+").lstrip("0") or "0"
     if len(digits) > len(str(U64_MAX)) or int(digits) > U64_MAX:
         raise Malformed(f"{text[:60]!r} exceeds 64 bits", rule="IDX1-003")

@@ -155,7 +155,7 @@ def read_inlined_bloom(source: Source, offset: int, end: int) -> bytes:
     """The bitset of the bloom filter at an offset of this file; ``end`` is where the footer of the snapshot starts.
 
     Raises:
-        Malformed: Rules PM-076 (it does not fit), PM-077 (its length is no multiple of a block's).
+        Malformed: Rules PM-076 (it does not fit), PM-077 (its length is not a multiple of a block's).
     """
     if offset + pm.BLOOM_LENGTH_SIZE > end:
         raise Malformed(f"a bloom filter at {offset}, behind {end}", rule="PM-076", offset=offset)

@@ -264,7 +264,7 @@ def stored_offset(offset: int) -> int:
         ValueError: The offset is not aligned, or too far for 32 bits.
     """
     if offset % ALIGNMENT or offset >> BLOCK_SHIFT > 0xFFFFFFFF:
-        raise ValueError(f"offset {offset} is no multiple of {ALIGNMENT} below {1 << 32 + BLOCK_SHIFT}")
+        raise ValueError(f"offset {offset} is not a multiple of {ALIGNMENT} below {1 << 32 + BLOCK_SHIFT}")
     return offset >> BLOCK_SHIFT
 
 

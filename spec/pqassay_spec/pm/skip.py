@@ -99,7 +99,7 @@ FactsOf = Callable[[str], Facts | None]
 
 
 class NotAPredicateError(ValueError):
-    """A tree that is no predicate."""
+    """A tree that is not a predicate."""
 
 
 class Possible(NamedTuple):
@@ -122,7 +122,7 @@ def may_match(predicate: Sequence[Any], facts_of: FactsOf) -> bool:
         facts_of: What is known of the row group's column chunks.
 
     Raises:
-        NotAPredicateError: The tree is no predicate.
+        NotAPredicateError: The tree is not a predicate.
     """
     return possible(predicate, facts_of).true
 
@@ -155,14 +155,14 @@ def possible(predicate: Any, facts_of: FactsOf, depth: int = DEEPEST) -> Possibl
         case [("in" | "not in") as name, str(column), values] if isinstance(values, list | tuple):
             return _compared(name, facts_of(column), cast("Sequence[Any]", values))
         case _:
-            raise NotAPredicateError(f"{reprlib.repr(predicate)} is no predicate")
+            raise NotAPredicateError(f"{reprlib.repr(predicate)} is not a predicate")
 
 
 def columns_of(predicate: Any) -> set[str]:
     """The columns that a predicate names.
 
     Raises:
-        NotAPredicateError: The tree is no predicate.
+        NotAPredicateError: The tree is not a predicate.
     """
     columns: set[str] = set()
     possible(predicate, columns.add)

@@ -372,7 +372,7 @@ def _rule(entry: Any, prefix: str, module: str) -> Rule:
         if name in row and not (
             isinstance(row[name], list) and all(isinstance(path, str) for path in row[name])
         ):
-            raise CatalogueError(f"{place}: {name} is no list of paths")
+            raise CatalogueError(f"{place}: {name} is not a list of paths")
     for name in sorted((row.keys() | _REQUIRED) - {"origin", *_LISTS}):
         if not isinstance(row.get(name), str) or not row[name]:
             raise CatalogueError(f"{place}: {name} is missing or no text")

@@ -83,7 +83,7 @@ def checksum_name(version: int) -> str:
 
 
 def delta_commit(name: str) -> int | None:
-    """The version that a file of a Delta log commits; ``None`` if it is no commit."""
+    """The version that a file of a Delta log commits; ``None`` if it is not a commit."""
     match = _COMMIT.fullmatch(name)
     return int(match[1]) if match else None
 

@@ -23,14 +23,14 @@ def decode(text: str) -> bytes:
         ValueError: It is none.
     """
     if len(text) % CHARACTERS:
-        raise ValueError(f"{len(text)} characters are no multiple of {CHARACTERS}")
+        raise ValueError(f"{len(text)} characters are not a multiple of {CHARACTERS}")
     result = bytearray()
     for start in range(0, len(text), CHARACTERS):
         number = 0
         for character in text[start : start + CHARACTERS]:
             value = _VALUES.get(character)
             if value is None:
-                raise ValueError(f"{character!r} is none of its characters")
+                raise ValueError(f"{character!r} is not one of its characters")
             number = number * len(ALPHABET) + value
         if number >> 8 * BYTES:
             raise ValueError(f"{text[start : start + CHARACTERS]!r} is more than {BYTES} bytes")

@@ -273,7 +273,7 @@ def test_damaged_footers(writer: str) -> None:
         assert expected == outcomes([data])
 
     check()
-    assert len(reported) > 4
+    assert len(reported) > 4 // EXAMPLES
 
 
 def test_what_one_chunk_of_many_breaks_is_found_there() -> None:

@@ -120,7 +120,7 @@ def test_what_is_no_parquet_file_exits_1_with_a_clear_finding(
         ),
         (["report", "{good}"], "; write a report with --format json --output FILE"),
         (["dump", "."], "is a directory; name one of the files in it"),
-        (["check", "/dev/null"], "is no regular file"),
+        (["check", "/dev/null"], "is not a regular file"),
         (["check", "--rule", "XYZ-*", "{good}"], "no rule matches 'XYZ-*'"),
         (["check", "--rule", "BLM-023", "{good}"], "BLM-023 is for readers: no file can break it"),
         (["check", "x" * 5000], "no such file"),

@@ -189,7 +189,7 @@ HEAD = {"schema_version": 1, "kind": "baseline", "pqassay": "0.1.0"}
         ({**HEAD, "kind": "check", "findings": []}, "kind: "),
         ({**HEAD, "findings": [{"path": "a"}]}, "findings.0.rule: "),
         ({**HEAD, "findings": [{**ENTRY, "count": "many"}]}, "findings.0.count: "),
-        ({**HEAD, "findings": [{**ENTRY, "rule": "nonsense"}]}, "'nonsense' is no id of a rule"),
+        ({**HEAD, "findings": [{**ENTRY, "rule": "nonsense"}]}, "'nonsense' is not a rule id"),
         ({**HEAD, "findings": [ENTRY, ENTRY]}, "IDX1-016 of a is there twice"),
     ],
 )
@@ -295,9 +295,9 @@ def test_what_has_expired_is_not_kept_where_a_baseline_is_written_anew(tmp_path:
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({"expires": "soon"}, "'soon' is no day such as 2027-01-31"),
+        ({"expires": "soon"}, "'soon' is not a date such as 2027-01-31"),
         ({"reason": " "}, "STA-041 of w has no reason"),
-        ({"rule": "*"}, "'*' is no id of a rule"),
+        ({"rule": "*"}, "'*' is not a rule id"),
     ],
 )
 def test_an_entry_about_a_writer_that_says_too_little_is_wrong_usage(

@@ -82,12 +82,12 @@ def test_what_a_finding_costs_is_shown_in_every_format(name: FormatName) -> None
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "r.json: this is no JSON: Expecting value (line 1, offset 0); write a report with --format json"),
-        (b"\xff", "r.json: this is no JSON"),
-        (b"[" * 100_000, "r.json: this is no JSON"),
-        (b"[]", "r.json: this is no report"),
-        (b'{"kind": ["check"]}', "r.json: this is no report"),
-        (b'{"kind": "baseline", "schema_version": 1}', "r.json: this is no report"),
+        (b"", "r.json: not valid JSON: Expecting value (line 1, offset 0); write a report with --format json"),
+        (b"\xff", "r.json: not valid JSON"),
+        (b"[" * 100_000, "r.json: not valid JSON"),
+        (b"[]", "r.json: not a report"),
+        (b'{"kind": ["check"]}', "r.json: not a report"),
+        (b'{"kind": "baseline", "schema_version": 1}', "r.json: not a report"),
         (b'{"kind": "check", "schema_version": 3, "pqassay": "9.0"}', "schema_version is 3, and this version of pqassay reads 2"),
         (b'{"kind": "check", "schema_version": true}', "schema_version is True"),
         (b'{"kind": "check", "schema_version": 2}', "pqassay: Field required"),
@@ -438,7 +438,7 @@ def test_check_prints_each_format_and_keeps_its_exit_code(tmp_path: Path) -> Non
     [
         (["missing.json"], "missing.json: No such file"),
         (["{report}", "--output", "{report}"], "this is the report to read"),
-        (["{report}", "--site", "example.org"], "this is no address"),
+        (["{report}", "--site", "example.org"], "not an address"),
         (
             ["{report}", "--against", "{report}", "--format", "sarif"],
             "--against compares in the formats text, json, markdown",

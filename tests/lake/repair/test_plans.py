@@ -142,7 +142,7 @@ def test_no_file_is_written_anew_that_readers_read_wrong(
 
     assert [] == [step["statements"] for step in plan["steps"] if step.get("statements")]
     assert any(
-        "where ICE-043 has to be mended first" in note
+        "where ICE-043 must be repaired first" in note
         for step in plan["steps"]
         for note in step.get("notes", [])
     )
@@ -230,10 +230,13 @@ def test_findings_that_do_not_count_are_left_out_unless_they_are_asked_for() -> 
     ("arguments", "said"),
     [
         (["none.json"], "none.json: No such file"),
-        (["sales/_delta_log/00000000000000000000.json"], "this is no"),
+        (["sales/_delta_log/00000000000000000000.json"], "not valid JSON"),
         (["plain.parquet"], "this Parquet file is not a findings table"),
         (["report.json", "--name", "ice"], "a path and a name are needed"),
-        (["report.json", "--name", "nowhere=t"], "nowhere is no table of the report; tables are: sales"),
+        (
+            ["report.json", "--name", "nowhere=t"],
+            "nowhere is not a table of the report; its tables are: sales",
+        ),
         (["report.json", "--output", "plain.parquet"], "there is a file of that name"),
     ],
 )

@@ -147,7 +147,7 @@ def test_a_table_is_not_written_into_what_is_checked_nor_over_anything_else(
     refusals = {
         lake: "would lie in",
         lake / "deep" / "table": "would lie in",
-        tmp_path / "other" / "data.csv": "is no folder",
+        tmp_path / "other" / "data.csv": "is not a folder",
         tmp_path / "other": "holds data.csv",
         tmp_path / "foreign": "is not a findings table",
     }

@@ -95,7 +95,7 @@ def test_parts_are_put_together_only_by_who_is_alone(tmp_path: Path, monkeypatch
 
 def test_a_folder_that_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(Refused, match=r"is no index table: it holds notes\.txt"):
+    with pytest.raises(Refused, match=r"is not an index table: it holds notes\.txt"):
         table_upkeep.require_table_folder(tmp_path, "elsewhere")
     with pytest.raises(Refused, match="is the indexed folder"):
         table_upkeep.require_table_folder(tmp_path / ".", str(tmp_path))
@@ -106,7 +106,7 @@ def test_a_table_of_another_version_is_not_touched(tmp_path: Path) -> None:
 
     path = index_table.part_path(tmp_path, 1, 0)
     pq.write_table(pa.table({"other": ["x"]}), path)
-    with pytest.raises(Refused, match="is no part of an index table of version 1"):
+    with pytest.raises(Refused, match="is not part of an index table of version 1"):
         survey(tmp_path)
     assert path.exists()
 

@@ -80,7 +80,7 @@ def test_a_stub_that_only_says_where_to_get_java_is_no_java(
     with pytest.raises(JavaMissingError) as caught:
         require_java()
     assert str(caught.value).startswith(
-        f"{java} is no Java runtime: Unable to locate a Java Runtime. Install"
+        f"{java} is not a Java runtime: Unable to locate a Java Runtime. Install"
     )
 
 
@@ -92,7 +92,7 @@ def test_a_java_that_writes_in_another_encoding_is_told_with_its_words(
     with pytest.raises(JavaMissingError) as caught:
         require_java()
     assert str(caught.value).startswith(
-        f"{java} is no Java runtime: kein g\N{REPLACEMENT CHARACTER}ltiges Java."
+        f"{java} is not a Java runtime: kein g\N{REPLACEMENT CHARACTER}ltiges Java."
     )
 
 

@@ -229,7 +229,7 @@ def test_only_what_spark_wrote_is_overwritten(tmp_path: Path) -> None:
     command = [*COMMAND, "produce", str(tmp_path), "--overwrite"]
     run = processes.run(command, capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (2, "")
-    assert "has no file _SUCCESS, so it is no finished output of Spark" in run.stderr
+    assert "has no file _SUCCESS, so it is not a finished output of Spark" in run.stderr
     assert (tmp_path / "precious").read_text() == "data"
 
 

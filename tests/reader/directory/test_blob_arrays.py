@@ -84,7 +84,7 @@ def test_zone_sums_are_read(sales: Path) -> None:
         ({"codec": 3}, "codec 3 is not known"),
         ({"type_version": 2}, "version 2 of the type is not known"),
         ({"row_count": 5}, "stale: it describes 5 rows, the file has 6"),
-        ({"shape": 5}, "stale: nation was written anew since the entry was made"),
+        ({"shape": 5}, "stale: nation was rewritten since the entry was made"),
         ({"crc32": 5}, "the checksum does not fit the blob's bytes"),
         ({"plain_length": 5}, "the blob has 60 bytes, where the entry says 5"),
         ({"plain_length": 1 << 60}, "a blob of 1152921504606846976 bytes; the most are 268435456"),

@@ -260,8 +260,8 @@ def test_a_file_that_is_no_part_is_named_as_damage(tabled: Path, tmp_path: Path)
     pq.write_table(pa.table({"path": ["a.parquet"]}), part_path(tmp_path / "lake.index", 7, 0))
 
     (damage,) = read_entries(tmp_path / "lake.index").damaged
-    with pytest.warns(IndexWarning, match="the index table is damaged: .* is no part of an index table"):
+    with pytest.warns(IndexWarning, match="the index table is damaged: .* is not part of an index table"):
         dataset = open_indexed(tabled, table="auto")
 
-    assert "is no part of an index table of version 1" in damage
+    assert "is not part of an index table of version 1" in damage
     assert ["a.parquet"] == kept(dataset, PERU)

@@ -485,7 +485,7 @@ def test_update_refuses_a_file_that_was_rewritten_and_says_what_to_do(data: Path
     result = run("update", data)
 
     assert (1, 1) == (result.exit_code, len(result.stderr.splitlines()))
-    assert f"`pqassay pm generate {data}` writes it anew" in result.stderr
+    assert f"`pqassay pm generate {data}` rewrites it" in result.stderr
 
 
 def test_compact_reports_the_new_folder(chain: Path) -> None:

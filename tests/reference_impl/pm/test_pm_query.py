@@ -100,7 +100,7 @@ def test_a_nested_column_stands_for_its_parts() -> None:
         (["nation"], None, None, "there is no column nation"),
         (["ts"], [4], None, "there is no row group 4, of 4"),
         (["ts"], None, ["=", "nation", 1], "there is no column nation"),
-        (["ts"], None, ["like", "ts", 1], "is no predicate"),
+        (["ts"], None, ["like", "ts", 1], "is not a predicate"),
     ],
 )
 def test_a_plan_for_what_is_not_there_is_refused(

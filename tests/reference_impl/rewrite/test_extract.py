@@ -93,7 +93,7 @@ def test_a_companion_record_counts_only_if_it_fits(changes: dict[str, Any], mist
     ("file", "message"),
     [
         (Idx1File(payload=None, keys=[]), "the file has no IDX1 index"),
-        (Idx1File(keys=[(idx1.KEY, "x")]), "is no decimal number"),
+        (Idx1File(keys=[(idx1.KEY, "x")]), "is not a decimal number"),
         (Idx1File(magic=b"IDX2"), "the bytes at the offset are b'IDX2'"),
         (Idx1File(length=1 << 63), "a payload of 9223372036854775808 bytes"),
         (Idx1File(payload=b"\xff"), "is not UTF-8"),

@@ -75,7 +75,7 @@ def test_the_digest_leaves_out_words_about_a_case_and_what_the_judge_reports() -
         ('revision = "0.9"\nstate = "thawed"\n[cases]\n', "0.9.toml: a revision has a number, a state"),
         (
             'revision = "0.9"\nstate = "draft"\n[cases]\n"a/b" = "00"\n',
-            "0.9.toml: the digest of a/b is no SHA-256",
+            "0.9.toml: the digest of a/b is not a SHA-256",
         ),
         ('revision = "0.9"\nstate = "draft"\nby = "me"\n[cases]\n', "0.9.toml: unknown by"),
     ],

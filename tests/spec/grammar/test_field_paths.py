@@ -30,7 +30,7 @@ def test_a_path_is_taken_apart(path: str, expected: list[str | int]) -> None:
 
 @pytest.mark.parametrize("path", ["a[", "a[x]", "a..b", "[-1]", "a]"])
 def test_what_is_no_path_is_an_error(path: str) -> None:
-    with pytest.raises(ValueError, match="is no field path"):
+    with pytest.raises(ValueError, match="is not a field path"):
         steps(path)
 
 

@@ -138,7 +138,7 @@ def test_numpy_reads_what_the_grammar_reads(data: st.DataObject) -> None:
 
 
 def test_a_flat_record_refuses_what_is_not_flat() -> None:
-    with pytest.raises(TypeError, match="second is no little-endian integer"):
+    with pytest.raises(TypeError, match="second is not a little-endian integer"):
 
         @flat_struct
         class Listed(FlatStruct):
@@ -168,7 +168,7 @@ def test_one_integer_of_any_structure_has_a_format() -> None:
     declared = Struct("magic" / Bytes(4), "length" / Int32ul)
 
     assert (7,) == integer_format(declared, "length").unpack_from(b"abcd\x07\0\0\0", 4)
-    with pytest.raises(TypeError, match="magic is no little-endian integer"):
+    with pytest.raises(TypeError, match="magic is not a little-endian integer"):
         integer_format(declared, "magic")
 
 

@@ -428,7 +428,7 @@ def test_a_column_of_which_nothing_is_known_settles_nothing() -> None:
     ],
 )
 def test_what_is_no_predicate_is_said(predicate: Any) -> None:
-    with pytest.raises(NotAPredicateError, match="is no predicate"):
+    with pytest.raises(NotAPredicateError, match="is not a predicate"):
         may_match(predicate, {"x": facts("DATE", 5)}.get)
 
 

@@ -118,7 +118,7 @@ def test_a_snapshot_that_led_not_to_the_current_one_is_refused() -> None:
 
 @pytest.mark.parametrize("text", ["yesterday", "", "1.5", "9" * 30])
 def test_what_is_no_moment_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is no version, no id of a snapshot and no time"):
+    with pytest.raises(UsageError, match="is not a version, a snapshot id or a time"):
         parse_since(text)
 
 

@@ -93,7 +93,7 @@ def values_fit_the_rows(chunk: ChunkUnderTest) -> Violation:
 @chunk_rule("PM-055", lambda chunk: chunk.lacks(NULLS))
 def null_count_is_present(chunk: ChunkUnderTest) -> Violation:
     """NULL_COUNT_PRESENT."""
-    message = f"NULL_COUNT_PRESENT ({bits(NULLS)}) is clear: nobody knows the number of nulls"
+    message = f"NULL_COUNT_PRESENT ({bits(NULLS)}) is clear: the number of nulls is unknown"
     return chunk.violation("stat_flags", message, "bit 7 set", f"{chunk.given.stat_flags:#04x}")
 
 

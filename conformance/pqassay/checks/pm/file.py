@@ -112,7 +112,7 @@ def implied_sorting_stands_alone(parsed: PmUnderTest) -> Iterator[Violation]:
     """Bit 2 says all about the sorting."""
     count = parsed.header.fixed.sorting_column_count
     if count:
-        said = f"SORTING_IS_DTS_ASC (bit 2) is set, and {count} sorting columns are listed as well"
+        said = f"SORTING_IS_DTS_ASC (bit 2) is set, and {count} sorting columns are also listed"
         yield header_field("sorting_column_count").violation(said, "0", str(count))
 
 

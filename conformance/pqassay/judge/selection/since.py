@@ -56,6 +56,6 @@ def parse_since(text: str) -> Since:
         time = dt.datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(
-            f"{text!r} is no version, no id of a snapshot and no time such as 2026-11-20 or 2026-11-20T03:00Z"
+            f"{text!r} is not a version, a snapshot id or a time such as 2026-11-20 or 2026-11-20T03:00Z"
         ) from None
     return Since(time=time if time.tzinfo is not None else time.replace(tzinfo=dt.UTC))

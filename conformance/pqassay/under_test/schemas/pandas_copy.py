@@ -39,7 +39,7 @@ def pandas_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
     columns = {node.name for node in root.children}
     for index in indexes:
         if index not in columns:
-            said = f"its index {show(index)} is no column of the file"
+            said = f"its index {show(index)} is not a column of the file"
             yield Fault(INDEXES, said, "a column of the file", show(index), index)
     leaves = {node.name: node.element for node in root.children if node.is_leaf and not node.is_repeated}
     for column in _list(frame, "columns"):

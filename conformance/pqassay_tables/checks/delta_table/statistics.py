@@ -86,7 +86,7 @@ def bounds_are_values_of_their_columns(column: EntryBounds[DeltaEntry]) -> Itera
     """A reader that makes another value of it skips the file for rows that it has."""
     for number, metric, error in column.problems:
         raw = written(column.raws[metric][number])
-        reason = "it is no Unicode text" if isinstance(error, UnicodeError) else str(error)
+        reason = "it is not Unicode text" if isinstance(error, UnicodeError) else str(error)
         said = f"{MEMBERS[metric]} of column {column.name} is {raw}: {reason}"
         yield _wrong_bound(column, number, metric, said, f"a value of type {column.type}", raw)
 

@@ -134,7 +134,7 @@ def has_bounds(one: IcebergEntry) -> bool:
 def bounds_are_values_of_their_columns(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
     """A reader that makes another value of it skips the file for rows that it has, or fails."""
     for number, metric, error in column.problems:
-        reason = "it is no UTF-8" if isinstance(error, UnicodeError) else str(error)
+        reason = "it is not UTF-8" if isinstance(error, UnicodeError) else str(error)
         said, actual = f"is no {column.type}: {reason}", shown(column.type, column.raws[metric][number])
         yield wrong_bound(
             column, column.entries[number], metric, said, f"a value of type {column.type}", actual

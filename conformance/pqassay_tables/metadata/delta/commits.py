@@ -14,7 +14,7 @@ from pqassay_tables.metadata.delta.actions import Json, actions, object_of
 from pqassay_tables.metadata.owner import Owner, owner_of_commit
 
 GONE = "the log does not reach back to the commit that added it"
-NO_COMMIT = "it is no commit"
+NO_COMMIT = "it is not a commit"
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
     for name in cast("list[str]", names):
         column = by_name.get(name)
         if column is None:
-            said = f"partitionColumns names {name!r}, which is no column of the schema"
+            said = f"partitionColumns names {name!r}, which is not a column of the schema"
             raise _wrong(said, "a column of the schema", name, "partitionColumns")
         partition.append(column)
     chosen = {column.path for column in partition}

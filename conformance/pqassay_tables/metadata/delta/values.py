@@ -44,14 +44,14 @@ def partition_value(column: DeltaColumn, text: str) -> Typed:
     kind, read = _PARTITIONS.get(column.type) or reading_of(column)
     if column.type in INTEGER_BITS:
         if not text.lstrip("+-").isdecimal():
-            raise ValueError("it is no whole number")
+            raise ValueError("it is not a whole number")
         return Typed(kind, read(int(text[:40])))
     return Typed(kind, read(text))
 
 
 def _integer(kind: str, end: int, raw: Any) -> int:
     if type(raw) is not int:
-        raise ValueError("it is no whole number")
+        raise ValueError("it is not a whole number")
     if not -end <= raw < end:
         raise ValueError(f"it is beyond what the type {kind} holds")
     return raw
@@ -80,7 +80,7 @@ def _floating(raw: Any) -> float:
             return float(raw)
         except OverflowError:
             raise ValueError("it is beyond what the type holds") from None
-    raise ValueError("it is no number")
+    raise ValueError("it is not a number")
 
 
 def _decimal(raw: Any) -> int | Decimal:
@@ -90,19 +90,19 @@ def _decimal(raw: Any) -> int | Decimal:
         if isinstance(raw, Decimal) and not (raw.is_finite() and abs(raw.adjusted()) <= GREATEST_EXPONENT and len(raw.as_tuple().digits) <= GREATEST_EXPONENT):  # fmt: skip
             raise ValueError("it is beyond what any decimal holds")
         return raw
-    raise ValueError("it is no number")
+    raise ValueError("it is not a number")
 
 
 def _number(text: str) -> Decimal:
     try:
         return Decimal(text.strip())
     except InvalidOperation:
-        raise ValueError("it is no number") from None
+        raise ValueError("it is not a number") from None
 
 
 def _text(raw: Any) -> bytes:
     if not isinstance(raw, str):
-        raise ValueError("it is no text")
+        raise ValueError("it is not text")
     return raw.encode()  # a lone surrogate is no Unicode, and a ValueError
 
 

@@ -147,7 +147,7 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
     nested: set[int] = set()
     for schema in ordered:
         if schema.get("type") != "struct":
-            raise broken("schemas", "a schema is no struct", "struct", schema.get("type"))
+            raise broken("schemas", "a schema is not a struct", "struct", schema.get("type"))
         found = _columns(schema, (), nested, is_repeated=False, depth=0)
         columns.update({column.id: column for column in found})
     names, aliases = _names(metadata)
@@ -164,7 +164,7 @@ Columns = frozenset[tuple[Any, ...]]
 def columns_of(struct: Any, depth: int = 0) -> Columns:
     """The columns of a schema, so that two can be compared. Raises `Malformed` where it is none."""
     if not isinstance(struct, dict) or cast("Json", struct).get("type") != "struct" or depth > DEEPEST:
-        raise broken("schemas", "a schema is no struct", "struct", struct)
+        raise broken("schemas", "a schema is not a struct", "struct", struct)
     fields = objects(cast("Json", struct), "fields")
     return frozenset(
         (one.get("id"), one.get("name"), one.get("required"), _type_of(one.get("type"), depth + 1))

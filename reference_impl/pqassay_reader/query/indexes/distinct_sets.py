@@ -68,7 +68,7 @@ def file_sets(
                 columns.setdefault(name, []).append(ColumnSets(sets_of_it, name, kind))
             except FAILURES as error:
                 said = " ".join(str(error).split())
-                aside.append(LeftAside(one.name, f"its values are none of the column's type: {said}"))
+                aside.append(LeftAside(one.name, f"its values are not of the column's type: {said}"))
     return (FileSets(columns, facts.row_counts) if columns else None), aside
 
 

@@ -28,7 +28,7 @@ class FlatBuffer(NamedTuple):
 
     def bad(self, reason: str) -> Malformed:
         """The error for bytes that are no FlatBuffer."""
-        return Malformed(f"it is no FlatBuffer: {reason}", rule=self.rule)
+        return Malformed(f"not a FlatBuffer: {reason}", rule=self.rule)
 
     def number(self, code: str, at: int) -> int:
         """The number at a position, of a width as `struct` calls it."""
