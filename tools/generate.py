@@ -136,6 +136,7 @@ REGISTRY: tuple[Derived, ...] = (
     PageTables("scale", ("docs/guide/scale.md",), ("benchmarks/lake_constants.json", "benchmarks/store_costs.json"), "scale"),
     PageTables("spark versions", ("docs/guide/spark-where.md",), ("docs/data/spark_versions.json",), "spark_versions"),
     PageTables("weighings", ("docs/guide/check.md",), ("docs/data/weighing.json",), "weighing"),
+    PageTables("future", ("docs/implementations/future.md",), ("docs/data/future.json",), "future"),
     PageTables("options", OPTIONS_IN, COMMANDS, "options"),
     PageTables("commands", ("docs/guide/commands.md",), COMMANDS, "commands"),
     PageTables("findings", ("docs/guide/findings.md",), ("docs/guide/findings-*.md",), "findings"),

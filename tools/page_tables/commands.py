@@ -23,6 +23,7 @@ GUIDES: Mapping[str, str] = {
     "repair": "repair",
     "suite run": "run",
     "suite explore": "run#files-that-are-drawn",
+    "suite future": "run#files-from-the-future",
     "suite drivers": "run",
     "suite new-driver": "first-driver",
     "suite pack": "export",

@@ -60,7 +60,10 @@ class DataFusion(Driver):
         """All rows."""
         from arrow_tables import rows_of
 
-        return rows_of(self._opened(path, skipping=True).to_arrow_table(), columns)
+        frame = self._opened(path, skipping=True)
+        if len(columns) < len(frame.schema().names):
+            frame = frame.select(*map(self._column, columns))
+        return rows_of(frame.to_arrow_table(), columns)
 
     def scan(self, path: str, query: Query) -> list[list[Written]]:
         """The rows that satisfy a predicate."""

@@ -9,7 +9,7 @@ import functools
 import math
 import sys
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -64,7 +64,7 @@ class DuckDB(Driver):
         """All rows."""
         from arrow_tables import rows_of
 
-        return rows_of(self._table(path, None), columns)
+        return rows_of(self._table(path, None, columns), columns)
 
     def scan(self, path: str, query: Query) -> list[list[Written]]:
         """The rows that satisfy a predicate."""
@@ -72,23 +72,24 @@ class DuckDB(Driver):
 
         return rows_of(self._table(path, query), query.columns)
 
-    def _table(self, path: str, query: Query | None) -> Any:
+    def _table(self, path: str, query: Query | None, columns: Sequence[str] = ()) -> Any:
         import duckdb
 
         try:
-            return self.found(path, query).to_arrow_table()
+            return self.found(path, query, columns).to_arrow_table()
         except (duckdb.InternalException, duckdb.FatalException):
             self.__dict__.pop("connection", None)  # it answers nothing more
             raise
 
-    def found(self, path: str, query: Query | None) -> Any:
-        """A relation with the rows that satisfy a predicate, or all. Without index nothing is optimized, so that no filter reaches the file."""
+    def found(self, path: str, query: Query | None, columns: Sequence[str] = ()) -> Any:
+        """A relation with the rows that satisfy a predicate, or all with some columns. Without index nothing is optimized, so that no filter reaches the file."""
         connection = self.connection
         connection.execute(f"PRAGMA {'enable' if query is None or query.index else 'disable'}_optimizer")
         relation = connection.read_parquet(path, hive_partitioning=False)
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if query is None:
-            return relation.select(*(_shown(name, types[name]) for name in relation.columns))
+            names = columns if 0 < len(columns) < len(relation.columns) else relation.columns
+            return relation.select(*(_shown(name, types[name]) for name in names))
         wanted = relation.filter(self.condition(query.predicate, types))
         return wanted.select(*(_shown(name, types[name]) for name in query.columns))
 

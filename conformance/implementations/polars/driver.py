@@ -51,7 +51,10 @@ class Polars(Driver):
         """All rows."""
         from arrow_tables import rows_of
 
-        return rows_of(self._scan(path).collect().to_arrow(), columns)
+        lazy = self._scan(path)
+        if len(columns) < len(lazy.collect_schema()):
+            lazy = lazy.select(columns)
+        return rows_of(lazy.collect().to_arrow(), columns)
 
     def scan(self, path: str, query: Query) -> list[list[Written]]:
         """The rows that a lazy scan finds, or that a filter leaves of all rows."""

@@ -54,7 +54,8 @@ class PyArrow(Driver):
         from arrow_tables import rows_of
 
         with pq.ParquetFile(path) as file:
-            return rows_of(file.read(), columns)
+            is_part = len(columns) < len(file.schema_arrow.names)
+            return rows_of(file.read(columns if is_part else None), columns)
 
     def scan(self, path: str, query: Query) -> list[list[Written]]:
         """The rows that a dataset finds, or that a filter leaves of all its rows."""

@@ -44,6 +44,7 @@ suite = group(
         "": {
             "run": "pqassay_suite.cli.run:run",
             "explore": "pqassay_suite.cli.explore:explore",
+            "future": "pqassay_suite.cli.future:future",
             "drivers": "pqassay_suite.cli.drivers:drivers",
             "new-driver": "pqassay_suite.cli.drivers:new_driver",
             "pack": "pqassay_suite.cli.export:export_pack",

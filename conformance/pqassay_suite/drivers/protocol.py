@@ -161,7 +161,10 @@ class CaseRequest(Message):
 
 @dataclass(frozen=True)
 class ReadRequest(CaseRequest):
-    """Give all rows of a file, with these columns: all of its own, in this order; ``types`` has the type of each, if it is known."""
+    """Give all rows of a file, with these columns, in this order; ``types`` has the type of each, if it is known.
+
+    Files from the future are asked for some of their columns: the library is asked for no other then.  Else these are all columns.
+    """
 
     carries = ("rows", "digest")
     op: Literal["read"]

@@ -1,0 +1,129 @@
+"""The command ``pqassay suite future``: ask drivers about files that a later version of the format may bring.
+
+Exit codes: 0 no wrong rows and no crash; 1 wrong rows or a crash; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay.cli.failure import fail, fail_at_length
+from pqassay_spec.base.help_pages import epilog, example
+from pqassay_suite.cli.driver import named_drivers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pqassay_suite.cli.driver import NamedDriver
+    from pqassay_suite.future.asking import Survival
+    from pqassay_suite.future.files import FutureFile
+
+EPILOG = epilog(
+    "`pqassay suite future --driver duckdb --driver pyarrow`",
+    "`pqassay suite future --output future.json -- python3 driver.py`",
+    codes="0 no wrong rows and no crash, 1 wrong rows or a crash, 2 usage",
+)
+
+
+@example(EPILOG)
+def future(
+    driver: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- DRIVER...", help="Command that starts the driver.", show_default=False),
+    ] = None,
+    shipped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--driver",
+            metavar="NAME",
+            help="Driver that comes with pqassay; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the results as JSON.", show_default=False)
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, help="Processor time for one request.")
+    ] = 10.0,
+) -> None:
+    """Test what a driver does with unknown enum values, union members, fields and pages.
+
+    Each file stands beside a twin that is readable today. `*` marks a promise of the format that is broken.
+    """  # fmt: skip
+    from pqassay_suite.cases.case import CaseError
+    from pqassay_suite.future.asking import GRAVE
+    from pqassay_suite.future.files import future_files
+
+    named = named_drivers(driver or [], shipped or [])
+    try:
+        files = future_files()
+    except CaseError as error:
+        fail(str(error))
+    results = dict(_asked(one, files, timeout) for one in named)
+    if output is not None:
+        try:
+            output.write_text(_json(files, results), "utf-8")
+        except OSError as error:
+            fail(f"{output}: {error.strerror or error}")
+    _show(files, results)
+    grave = any(one.outcome in GRAVE for found in results.values() for one in found)
+    raise typer.Exit(1 if grave else 0)
+
+
+def _asked(named: NamedDriver, files: Sequence[FutureFile], timeout: float) -> tuple[str, list[Survival]]:
+    """The name and version of a driver, and what came of the files."""
+    from pqassay_suite.drivers.driver import CannotStartError, DriverUnderTest, Settings
+    from pqassay_suite.drivers.process import Limits
+    from pqassay_suite.future.asking import survivals
+
+    limits = Limits(max(timeout, named.seconds or 0))
+    under_test = DriverUnderTest(Settings(named.command, limits, jobs=1))
+    try:
+        hello = under_test.greet()
+        label = f"{hello.name} {hello.version}" if hello else named.label
+        return label, survivals(under_test, files)
+    except CannotStartError as error:
+        fail_at_length(str(error))
+    finally:
+        under_test.close()
+
+
+def _json(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]) -> str:
+    kinds = [
+        {"id": file.id, "title": file.title, "twin": file.twin_id, "promise": file.promise} for file in files
+    ]
+    drivers = {
+        label: {
+            one.id: {"outcome": one.outcome, "kept": one.is_kept, **({"details": one.details} if one.details else {})}
+            for one in found
+        }
+        for label, found in results.items()
+    }  # fmt: skip
+    return json.dumps({"files": kinds, "drivers": drivers}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _show(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]) -> None:
+    """A line for each file, with a column for each driver, then what was kept."""
+    head = ["file", "promise", *results]
+    lines = [
+        [file.id, file.promise, *(_cell(found[place]) for found in results.values())]
+        for place, file in enumerate(files)
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+    for line in (head, *lines):
+        typer.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+    for label, found in results.items():
+        asked = [one for one in found if one.outcome != "not today"]
+        kept = sum(one.is_kept for one in asked)
+        typer.echo(
+            f"{label}: {kept} of {len(asked)} promises kept, {len(found) - len(asked)} files not asked"
+        )
+
+
+def _cell(survival: Survival) -> str:
+    return f"{survival.outcome}{'' if survival.is_kept else ' *'}"
