@@ -66,7 +66,7 @@ def test_a_wrong_manifest_is_named_with_what_is_wrong(
         ({"read": {"rows": "own", "refusal": "demanded"}, "rows": ROWS}, "no rows are right where a refusal"),
         ({"read": {"rows": "all", "refusal": "never"}}, r"read.rows: Input should be"),
         ({"predicate": ["=", "gone", 1], "rows": ROWS}, "there is no column gone"),
-        ({"predicate": ["like", "nation", "x"], "rows": ROWS}, "no predicate"),
+        ({"predicate": ["like", "nation", "x"], "rows": ROWS}, "not a predicate"),
         ({"rows": {"columns": ROWS["columns"], "rows": [["a"]]}, "predicate": ["is null", "year"]}, "rows"),
     ],
 )

@@ -325,7 +325,7 @@ def test_two_results_of_one_version_are_refused(results: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{}", "this is no report"), ("[", "this is no JSON"), ("", "this is no JSON")],
+    [("{}", "not a report"), ("[", "not valid JSON"), ("", "not valid JSON")],
 )
 def test_a_file_that_is_no_result_is_named(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "results.json").write_text(content)

@@ -288,8 +288,8 @@ def test_folders_that_stand_for_values_are_grouped_by(tmp_path: Path) -> None:
         ("SELECT COUNT(DISTINCT units) FROM t", "is no column"),
         ("SELECT SUM(weight) FROM t", "there is no column weight"),
         ("SELECT SUM(units) FROM t WHERE year = 'soon'", "at character 32: column year is"),
-        ("DELETE FROM t", "that is no SELECT"),
-        ("SELECT SUM(units FROM t", "that is no SQL"),
+        ("DELETE FROM t", "not a SELECT"),
+        ("SELECT SUM(units FROM t", "not valid SQL"),
     ],
 )
 def test_what_is_not_supported_is_refused(lake: Path, sql: str, said: str) -> None:

@@ -77,7 +77,7 @@ def test_rows_by_a_damaged_pm_are_refused() -> None:
         ("snapshot", {"parquet_file_size": 1}, "no snapshot of a Parquet file of 1 bytes"),
         ("plan", {"columns": ["gone"]}, "there is no column gone"),
         ("plan", {"columns": ["l"], "row_groups": [6]}, "no row group 6"),
-        ("prune", {"predicate": ["like", "v", "x"]}, "no predicate"),
+        ("prune", {"predicate": ["like", "v", "x"]}, "not a predicate"),
         ("prune", {"predicate": ["=", "gone", 1]}, "there is no column gone"),
     ],
 )

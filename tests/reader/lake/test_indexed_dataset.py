@@ -525,7 +525,7 @@ def test_a_relative_path_means_the_same_files_wherever_the_process_goes(
 def test_a_name_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
     Path(os.fsdecode(bytes(tmp_path) + b"/\xff.parquet")).write_bytes(b"")
 
-    with pytest.raises(ValueError, match=r"xff\.parquet' is no UTF-8"):
+    with pytest.raises(ValueError, match=r"xff\.parquet' is not UTF-8"):
         open_indexed(tmp_path)
 
 

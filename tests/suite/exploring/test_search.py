@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis.internal.cache import LRUCache
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
@@ -40,6 +41,7 @@ LARGEST = 1500
 def nothing_from_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hypothesis draws constants of modules that are loaded, which are others in each process of the tests."""
     monkeypatch.setattr(providers, "_get_local_constants", Constants)
+    monkeypatch.setattr(providers, "CONSTANTS_CACHE", LRUCache(1024))  # it has them, too
 
 
 class Here:
