@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
+from fixed_reader import FixedReader
 from places import GOLDEN_FILES
 from pqassay.cli.main import suite as app
 from pqassay.report.formats import FormatName
@@ -24,14 +25,13 @@ from pqassay.report.run.files import Collection, FeatureCount, features, suspect
 from pqassay.report.run.model import RunReport, json_schema
 from pqassay_spec.golden.literals import Written
 from pqassay_suite.cases.case import CaseError, GoldenCase
-from pqassay_suite.cases.file_facts import FileFacts, facts_of
+from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers.implementations import Implementation, implementation
 from pqassay_suite.drivers.process import TOO_LARGE
-from pqassay_suite.drivers.protocol import Accept
 from pqassay_suite.own_files import collection, second_readers
 from pqassay_suite.own_files.collection import CollectionCases, Limits, files_in
 from pqassay_suite.own_files.file_survey import Survey, Surveyor, survey
-from pqassay_suite.own_files.second_readers import Reader, SecondReaders, TooFewReadersError
+from pqassay_suite.own_files.second_readers import SecondReaders, TooFewReadersError
 from report_samples import rendered
 
 pytestmark = pytest.mark.slow
@@ -136,30 +136,6 @@ def test_a_name_that_cannot_be_printed_is_escaped(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------------------------------- which rows are right
 
 
-class Fake(Reader):
-    """A reader that gives the same rows of every file, or refuses."""
-
-    def __init__(self, name: str, answer: list[list[Written]] | str) -> None:
-        self._name, self._answer, self.asked = name, answer, 0
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def was_asked(self) -> bool:
-        return True
-
-    def read(self, file: Path, facts: FileFacts) -> Accept | str:
-        assert file.is_file()
-        assert facts.names
-        self.asked += 1
-        return self._answer if isinstance(self._answer, str) else Accept("accept", rows=self._answer)
-
-    def close(self) -> None:
-        pass
-
-
 class Here(Surveyor):
     """Looks at files in this process."""
 
@@ -179,7 +155,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(
-    folder: Path, place: Path, *readers: Fake, values: int = 100
+    folder: Path, place: Path, *readers: FixedReader, values: int = 100
 ) -> tuple[dict[str, GoldenCase], Collection]:
     """Cases from the files of a folder, by their ids, and what reports say of these."""
     files = files_in(folder)
@@ -198,7 +174,11 @@ def read_of(golden: GoldenCase) -> tuple[str, str]:
 @pytest.mark.usefixtures("here")
 def test_rows_on_which_two_readers_agree_are_expected_and_a_third_is_not_asked(tmp_path: Path) -> None:
     written(tmp_path / "in" / "a.parquet")
-    one, other, third = Fake("one", ROWS), Fake("other", ROWS[::-1]), Fake("third", "never")
+    one, other, third = (
+        FixedReader("one", ROWS),
+        FixedReader("other", ROWS[::-1]),
+        FixedReader("third", "never"),
+    )
     cases, asked = made(tmp_path / "in", tmp_path / "kept", one, other, third)
     case = cases["a.parquet"]
 
@@ -214,7 +194,11 @@ def test_rows_on_which_two_readers_agree_are_expected_and_a_third_is_not_asked(t
 def test_a_reader_that_refuses_is_replaced_by_the_next(tmp_path: Path) -> None:
     written(tmp_path / "in" / "a.parquet")
     cases, asked = made(
-        tmp_path / "in", tmp_path / "kept", Fake("one", "reject: no"), Fake("two", ROWS), Fake("three", ROWS)
+        tmp_path / "in",
+        tmp_path / "kept",
+        FixedReader("one", "reject: no"),
+        FixedReader("two", ROWS),
+        FixedReader("three", ROWS),
     )
 
     assert ("own", "never") == read_of(cases["a.parquet"])
@@ -233,7 +217,9 @@ def test_where_readers_disagree_or_one_is_alone_only_a_crash_is_wrong(
     second: Any, told: str, tmp_path: Path
 ) -> None:
     written(tmp_path / "in" / "a.parquet")
-    cases, asked = made(tmp_path / "in", tmp_path / "kept", Fake("one", ROWS), Fake("two", second))
+    cases, asked = made(
+        tmp_path / "in", tmp_path / "kept", FixedReader("one", ROWS), FixedReader("two", second)
+    )
 
     assert ("unspecified", "allowed") == read_of(cases["a.parquet"])
     assert cases["a.parquet"].rows is None
@@ -247,7 +233,7 @@ def test_a_file_that_breaks_a_rule_may_be_refused_and_holds_the_rows_that_reader
 ) -> None:
     (tmp_path / "in").mkdir()
     shutil.copy(GOLDEN_FILES / "pqf" / "arrow-schema-bytes" / "data.parquet", tmp_path / "in" / "a.parquet")
-    cases, _ = made(tmp_path / "in", tmp_path / "kept", Fake("one", ROWS), Fake("two", ROWS))
+    cases, _ = made(tmp_path / "in", tmp_path / "kept", FixedReader("one", ROWS), FixedReader("two", ROWS))
     case = cases["a.parquet"]
 
     assert ("own", "allowed") == read_of(case)
@@ -261,7 +247,9 @@ def test_what_is_too_large_is_not_asked_about(tmp_path: Path) -> None:
     written(tmp_path / "in" / "few.parquet")
     written(tmp_path / "in" / "many.parquet", range(101))
     written(tmp_path / "in" / "long.parquet", ["x" * (1 << 20)])
-    cases, asked = made(tmp_path / "in", tmp_path / "kept", Fake("one", ROWS), Fake("two", ROWS))
+    cases, asked = made(
+        tmp_path / "in", tmp_path / "kept", FixedReader("one", ROWS), FixedReader("two", ROWS)
+    )
 
     assert ["few.parquet"] == list(cases)
     assert {
@@ -276,7 +264,9 @@ def test_a_damaged_file_is_left_out_only_for_values_that_it_has(tmp_path: Path) 
     for name in ("two-dictionary-pages", "arrow-schema-bytes"):
         source = GOLDEN_FILES / "pqf" / name / "data.parquet"
         shutil.copy(source, tmp_path / "in" / f"{name}.parquet")
-    cases, _ = made(tmp_path / "in", tmp_path / "kept", Fake("one", ROWS), Fake("two", ROWS), values=1)
+    cases, _ = made(
+        tmp_path / "in", tmp_path / "kept", FixedReader("one", ROWS), FixedReader("two", ROWS), values=1
+    )
 
     assert "arrow-schema-bytes.parquet" not in cases
     assert "two-dictionary-pages.parquet" in cases
@@ -285,7 +275,7 @@ def test_a_damaged_file_is_left_out_only_for_values_that_it_has(tmp_path: Path) 
 @pytest.mark.usefixtures("here")
 def test_a_file_whose_rows_make_too_large_an_answer_is_left_out(tmp_path: Path) -> None:
     written(tmp_path / "in" / "a.parquet")
-    one, other = Fake("one", f"protocol error: {TOO_LARGE}"), Fake("two", ROWS)
+    one, other = FixedReader("one", f"protocol error: {TOO_LARGE}"), FixedReader("two", ROWS)
     cases, asked = made(tmp_path / "in", tmp_path / "kept", one, other)
 
     assert {} == cases
@@ -296,7 +286,7 @@ def test_a_file_whose_rows_make_too_large_an_answer_is_left_out(tmp_path: Path) 
 @pytest.mark.usefixtures("here")
 def test_a_file_that_changes_meanwhile_is_told_by_its_name(tmp_path: Path) -> None:
     path = written(tmp_path / "in" / "a.parquet")
-    cases, _ = made(tmp_path / "in", tmp_path / "kept", Fake("one", ROWS), Fake("two", ROWS))
+    cases, _ = made(tmp_path / "in", tmp_path / "kept", FixedReader("one", ROWS), FixedReader("two", ROWS))
     written(path, [4])
 
     with pytest.raises(CaseError, match=r"a\.parquet has changed while it was asked about"):
@@ -307,8 +297,8 @@ def test_a_file_that_changes_meanwhile_is_told_by_its_name(tmp_path: Path) -> No
 
 
 def readers_beside(decoder: str | None, hello: str | None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    def fake(known: Implementation) -> Fake:
-        return Fake(known.name, ROWS)
+    def fake(known: Implementation) -> FixedReader:
+        return FixedReader(known.name, ROWS)
 
     monkeypatch.setattr(second_readers, "Reader", fake)
     return second_readers.second_readers(decoder, hello).names

@@ -13,39 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from fixed_reader import FixedReader
 from places import GOLDEN_FILES
 from pqassay_spec.golden.literals import Written
-from pqassay_suite.cases.file_facts import FileFacts
-from pqassay_suite.drivers.protocol import Accept
-from pqassay_suite.own_files.second_readers import Reader, SecondReaders
+from pqassay_suite.own_files.second_readers import SecondReaders
 
 pytestmark = pytest.mark.slow
-
-
-class Fixed(Reader):
-    """A reader that answers the same about every file."""
-
-    def __init__(self, name: str, answer: list[list[Written]] | str) -> None:
-        self._name, self._answer = name, answer
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def was_asked(self) -> bool:
-        return True
-
-    def read(self, file: Path, facts: FileFacts) -> Accept | str:
-        assert file.is_file()
-        assert facts.names
-        return self._answer if isinstance(self._answer, str) else Accept("accept", rows=self._answer)
-
-    def stop(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
 
 
 def write(path: Path) -> None:
@@ -109,7 +82,9 @@ def test_what_readers_do_is_listed(
     write(tmp_path / "x.parquet")
 
     found = corpus.judge(
-        tmp_path, slow=0, readers=SecondReaders([Fixed("one", [[1], [2], [3]]), Fixed("two", second)])
+        tmp_path,
+        slow=0,
+        readers=SecondReaders([FixedReader("one", [[1], [2], [3]]), FixedReader("two", second)]),
     )
 
     assert expected in found.lists[listed]["x.parquet"]

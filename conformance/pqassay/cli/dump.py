@@ -86,12 +86,13 @@ def dump(
 def _write_grammars(folder: Path) -> None:
     """Write each grammar into a folder, which is made where it is missing."""
     from pqassay.dump.ksy import ENDING, definitions
+    from pqassay_spec.base.sources import write_whole
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for definition in definitions():
             path = folder / f"{definition.id}{ENDING}"
-            path.write_text(definition.text(), "utf-8")
+            write_whole(str(path), definition.text().encode())
             typer.echo(f"{path}: {definition.title}")
     except OSError as error:
         fail(f"{error.filename or folder}: {error.strerror or error}")

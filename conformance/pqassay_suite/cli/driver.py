@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pqassay.cli.failure import fail, fail_at_length
+
+DriverCommand = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="-- DRIVER...", help="Command that starts the driver.", show_default=False),
+]
+"""The program of a driver and its arguments, behind the options of a command."""
 
 if TYPE_CHECKING:
     from pqassay_suite.cases.case import GoldenCase

@@ -13,7 +13,7 @@ import typer
 
 from pqassay.cli.failure import fail, fail_at_length
 from pqassay_spec.base.help_pages import epilog, example
-from pqassay_suite.cli.driver import named_drivers
+from pqassay_suite.cli.driver import DriverCommand, named_drivers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,10 +36,7 @@ EPILOG = epilog(
 
 @example(EPILOG)
 def explore(
-    driver: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- DRIVER...", help="Command that starts the driver.", show_default=False),
-    ] = None,
+    driver: DriverCommand = None,
     shipped: Annotated[
         str | None,
         typer.Option(

@@ -13,7 +13,7 @@ import typer
 
 from pqassay.cli.failure import fail, fail_at_length
 from pqassay_spec.base.help_pages import epilog, example
-from pqassay_suite.cli.driver import named_drivers
+from pqassay_suite.cli.driver import DriverCommand, named_drivers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,10 +31,7 @@ EPILOG = epilog(
 
 @example(EPILOG)
 def future(
-    driver: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- DRIVER...", help="Command that starts the driver.", show_default=False),
-    ] = None,
+    driver: DriverCommand = None,
     shipped: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,6 +52,7 @@ def future(
 
     Each file stands beside a twin that is readable today. `*` marks a promise of the format that is broken.
     """  # fmt: skip
+    from pqassay.cli.output import write_output
     from pqassay_suite.cases.case import CaseError
     from pqassay_suite.future.asking import GRAVE
     from pqassay_suite.future.files import future_files
@@ -66,10 +64,7 @@ def future(
         fail(str(error))
     results = dict(_asked(one, files, timeout) for one in named)
     if output is not None:
-        try:
-            output.write_text(_json(files, results), "utf-8")
-        except OSError as error:
-            fail(f"{output}: {error.strerror or error}")
+        write_output(_json(files, results), output)
     _show(files, results)
     grave = any(one.outcome in GRAVE for found in results.values() for one in found)
     raise typer.Exit(1 if grave else 0)

@@ -24,7 +24,14 @@ from pqassay.cli.report import print_side_by_side
 from pqassay.report.formats import ABREAST, OF_RUNS, RUN_FORMAT_HELP, FormatName, format_of
 from pqassay.report.run.model import Operation
 from pqassay_spec.base.help_pages import epilog, example
-from pqassay_suite.cli.driver import NamedDriver, named_drivers, print_times, say_hello, wrong_in
+from pqassay_suite.cli.driver import (
+    DriverCommand,
+    NamedDriver,
+    named_drivers,
+    print_times,
+    say_hello,
+    wrong_in,
+)
 from pqassay_suite.cli.files import (
     DEFAULT_MEBIBYTES,
     DEFAULT_VALUES,
@@ -65,14 +72,7 @@ EPILOG = epilog(
 
 @example(EPILOG)
 def run(
-    driver: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="-- DRIVER...",
-            help="Command that starts the driver.",
-            show_default=False,
-        ),
-    ] = None,
+    driver: DriverCommand = None,
     shipped: Annotated[
         list[str] | None,
         typer.Option(

@@ -294,7 +294,9 @@ def _wide(golden: GoldenCase) -> FutureFile:
     data = golden.content()
     tree = take_apart(data)
     units: list[int] = []
+    widths: list[int] = []
     for leaf in tree.leaves:
+        widths.append(leaf.element.type_length or 0)
         annotation = leaf.element.logicalType
         stamp = annotation.TIMESTAMP if annotation else None
         unit = stamp.unit if stamp else None
@@ -305,9 +307,7 @@ def _wide(golden: GoldenCase) -> FutureFile:
     if rows is None:
         raise KeyError(golden.case.id)
     names = rows.names()
-    physical = [
-        [_bytes_of(value, unit) for value, unit in zip(row, units, strict=True)] for row in rows.values()
-    ]
+    physical = [[_bytes_of(*cell) for cell in zip(row, units, widths, strict=True)] for row in rows.values()]
     affected = [name for name, unit in zip(names, units, strict=True) if unit]
     types = {column.name: column.type for column in rows.columns if column.name not in affected}
     return FutureFile(
@@ -316,7 +316,7 @@ def _wide(golden: GoldenCase) -> FutureFile:
     )  # fmt: skip
 
 
-def _bytes_of(value: Value, unit: int) -> Value:
+def _bytes_of(value: Value, unit: int, width: int) -> Value:
     if not isinstance(value, Timestamp):
         return value
-    return (int(value.timestamp) // unit).to_bytes(12, "little", signed=True)
+    return (int(value.timestamp) // unit).to_bytes(width, "little", signed=True)

@@ -105,7 +105,7 @@ def next_field(kind: type[Record]) -> int:
 
 def later_member(kind: type[Record]) -> UnknownField:
     """A member that a union does not have: an empty struct, as most members are."""
-    return unknown_field(next_field(kind), WireType.STRUCT, b"\0")
+    return unknown_field(next_field(kind), WireType.STRUCT, bytes([WireType.STOP]))
 
 
 def later_field(kind: type[Record]) -> UnknownField:
