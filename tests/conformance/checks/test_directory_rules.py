@@ -283,8 +283,8 @@ def test_one_damage_is_one_finding(rule: str, tier: Tier, index: Index) -> None:
     data = with_directory(index)
     (of_values,) = (finding for finding in judged(data).findings if finding.verdict != "INFO")
 
-    assert [rule] == broken(data, tier)
     assert rule in (of_values.rule, *of_values.also)
+    assert [rule] == ([of_values.rule] if tier == "values" else broken(data, tier))
 
 
 TEXTS: list[tuple[str, Callable[[str], str | None], Callable[[bytes], bytes]]] = [

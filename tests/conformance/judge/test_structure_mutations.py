@@ -106,7 +106,7 @@ FILES = {
 DATA = {name: file.build() for name, file in FILES.items()}
 LEAVES = {name: [leaf for leaf in traced_file(data) if leaf.length] for name, data in DATA.items()}
 TIERS: tuple[Tier, ...] = ("index", "pages")
-DECODED = 10 if SUGGESTED == 1 else 120
+DECODED = 10 if SUGGESTED == 1 else 360
 """One file of so many is judged by its values, too; one of ten by `make damages`."""
 
 HOSTILE = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from damage import turns
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.decoding import levels as page_levels
@@ -181,9 +183,13 @@ def chunks_of(table: pa.Table, **options: Any) -> list[ColumnChunkUnderTest]:
     return file.part(ColumnChunks).all
 
 
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd", "brotli", "lz4"])
-@pytest.mark.parametrize("use_dictionary", [True, False])
+@pytest.mark.parametrize(
+    ("codec", "version", "use_dictionary"),
+    turns(
+        [(codec,) for codec in ("none", "snappy", "gzip", "zstd", "brotli", "lz4")],
+        list(product(["1.0", "2.0"], [True, False])),
+    ),
+)
 def test_levels_count_what_pyarrow_wrote(version: str, codec: str, use_dictionary: bool) -> None:
     chunks = chunks_of(
         nested_table(), data_page_version=version, compression=codec, use_dictionary=use_dictionary
@@ -263,22 +269,6 @@ def test_a_page_without_compression_has_its_length() -> None:
     assert CONTENT == decompressed(memoryview(CONTENT), CompressionCodec.UNCOMPRESSED, len(CONTENT))
     with pytest.raises(Malformed, match="has 2200 bytes without compression, and its header says 2201"):
         decompressed(memoryview(CONTENT), CompressionCodec.UNCOMPRESSED, len(CONTENT) + 1)
-
-
-@pytest.mark.parametrize(
-    "codec",
-    [-1, 8, 99, 5000],
-)
-def test_a_codec_that_there_is_not_breaks_its_rule(codec: int) -> None:
-    with pytest.raises(Faulty) as caught:
-        decompressed(memoryview(b"abc"), codec, 3)
-
-    assert FaultKind.UNKNOWN_CODEC is caught.value.fault.kind
-
-
-def test_lzo_is_not_read() -> None:
-    with pytest.raises(NotChecked, match="LZO, which pqassay does not read"):
-        decompressed(memoryview(b"\x14abc\x11\0\0"), CompressionCodec.LZO, 3)
 
 
 def hadoop_frame(*parts: bytes) -> bytes:

@@ -348,12 +348,12 @@ HOSTILE: dict[str, bytes] = {
     "an unknown binary of 2^63 bytes": hexed("08 c8 01 80 80 80 80 80 80 80 80 80 01 61"),
     "a known varint of 11 bytes": hexed("15 80 80 80 80 80 80 80 80 80 80 00"),
     "an unknown varint of 11 bytes": hexed("06 c8 01 80 80 80 80 80 80 80 80 80 80 00"),
-    "a varint without an end": hexed("16") + b"\xff" * 100_000,
+    "a varint without an end": hexed("16") + b"\xff" * 10_000,
     "structs 10,000 deep": hexed("0c c8 01") + b"\x1c" * 10_000,
     "lists 10,000 deep": hexed("09 c8 01") + b"\x19" * 10_000,
     "maps 10,000 deep": hexed("0b c8 01") + b"\x01\x1b\x01" * 10_000,
     "lists of lists of the greatest size": hexed("09 c8 01") + b"\xf9\xff\xff\x03" * 10_000,
-    "bool fields without an end": b"\x11" * 100_000,
+    "bool fields without an end": b"\x11" * 20_000,
 }
 
 

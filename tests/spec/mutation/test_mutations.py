@@ -34,17 +34,14 @@ def value_of(data: bytes, key: str) -> str | None:
     return next(pair.value for pair in footer(data).key_value_metadata or [] if pair.key == key)
 
 
-@pytest.mark.parametrize("file", [PLAIN, COMPANION, PAGED], ids=["plain", "companion", "paged"])
-def test_a_file_taken_apart_and_put_together_is_the_same(file: TinyParquet) -> None:
-    data = file.build()
-    tree = take_apart(data)
-
-    assert data == put_together(tree)
-
-
-@pytest.mark.parametrize("options", [{}, {"write_page_index": False}, {"use_dictionary": False}, {"compression": "zstd"}, {"data_page_version": "2.0"}, {"row_group_size": 2}])  # fmt: skip
-def test_files_of_pyarrow_are_taken_apart_and_put_together(options: dict[str, Any]) -> None:
-    data = parquet(table(), **options)
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(file.build() for file in (PLAIN, COMPANION, PAGED)),
+        *(parquet(table(), **options) for options in ({}, {"write_page_index": False}, {"use_dictionary": False}, {"compression": "zstd"}, {"data_page_version": "2.0"}, {"row_group_size": 2})),
+    ],
+)  # fmt: skip
+def test_a_file_taken_apart_and_put_together_is_the_same(data: bytes) -> None:
     tree = take_apart(data)
 
     assert data == put_together(tree)

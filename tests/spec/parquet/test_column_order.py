@@ -415,20 +415,6 @@ def test_the_total_order_is_that_of_sign_and_magnitude(
     assert (left == right) == (key(order, left) == key(order, right))
 
 
-@pytest.mark.parametrize(("code", "width", "order"), PATTERNS)
-@settings(deadline=None)
-@given(data=st.data())
-def test_the_total_order_never_contradicts_the_order_of_numbers(
-    code: str, width: int, order: Order, data: st.DataObject
-) -> None:
-    floats = st.floats(allow_nan=False, width=8 * width)  # type: ignore[arg-type] # 16, 32 or 64
-    left, right = data.draw(floats), data.draw(floats)
-    assert len(packed(code)(left)) == width
-
-    if left < right:
-        assert key(order, packed(code)(left)) < key(order, packed(code)(right))
-
-
 @settings(deadline=None)
 @given(
     st.integers(-(1 << 31), (1 << 31) - 1),

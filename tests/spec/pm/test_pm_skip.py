@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 import xxhash
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from damage import tries
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom
 from pqassay_spec.pm import grammar as pm
@@ -26,7 +27,6 @@ from pqassay_spec.pm.value import Chunk, Column
 pytestmark = pytest.mark.slow
 
 BITSET = 64
-EXAMPLES = 50
 INT32, INT64, INT96, FLOAT, DOUBLE = (
     PhysicalType.INT32,
     PhysicalType.INT64,
@@ -250,7 +250,7 @@ def drawn(name: str) -> tuple[st.SearchStrategy[list[Any]], st.SearchStrategy[li
 
 @pytest.mark.parametrize("name", KINDS)
 @given(data=st.data())
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@tries(50, suppress_health_check=[HealthCheck.too_slow])
 def test_no_row_is_lost(name: str, data: st.DataObject) -> None:
     kind = KINDS[name]
     rows_of, predicates_of = drawn(name)
