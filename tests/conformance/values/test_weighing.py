@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import struct
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice
@@ -22,6 +21,7 @@ from hypothesis import strategies as st
 import pqassay
 from damage import EXAMPLES, tries
 from golden_cases import golden_cases
+from idx1_files import edited
 from places import GOLDEN_FILES
 from pqassay.report.model import Finding
 from pqassay.report.renderers.details import details
@@ -31,7 +31,6 @@ from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay.under_test.pages.walk import PageUnderTest
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.parquet.thrift import FileMetaData, Statistics
 
 ROWS = 60
@@ -91,15 +90,6 @@ def pages(data: bytes) -> list[PageUnderTest]:
     return list(chunk.data_pages)
 
 
-def with_footer(data: bytes, change: Callable[[FileMetaData], None]) -> bytes:
-    """The file with another footer."""
-    length = int.from_bytes(data[-8:-4], "little")
-    metadata: FileMetaData = grammar(FileMetaData).parse(data[-8 - length : -8])
-    change(metadata)
-    footer = bytes(grammar(FileMetaData).build(metadata))
-    return data[: -8 - length] + footer + struct.pack("<I", len(footer)) + b"PAR1"
-
-
 def damaged(data: bytes, width: int, damage: Damage) -> bytes:
     """The file with other bytes in its first page."""
     page = pages(data)[0]
@@ -153,7 +143,7 @@ def test_false_bounds_stay_the_ones_to_blame(kind: str, seed: int, has_index: bo
             assert facts is not None
             facts.statistics = false
 
-        named.update((how, side) for side in sides(with_footer(data, change)))
+        named.update((how, side) for side in sides(edited(data, change)))
 
     assert set() == {(how, side) for how, side in named if side != "metadata"}
 
