@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from each import each
 from places import GOLDEN_FILES
 from pqassay.literals.predicate import columns_of, keeps
 
@@ -38,7 +39,7 @@ def snapshots(name: str) -> Iterator[tuple[dict[str, Any], pq.ParquetFile]]:
 CODECS = ["UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW"]
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@each("name", FOLDERS)
 def test_a_snapshot_says_what_arrow_reads_from_its_parquet_file(name: str) -> None:
     for value, parquet in snapshots(name):
         metadata = parquet.metadata
@@ -101,7 +102,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "asked"), ASKED)
+@each(("name", "asked"), ASKED)
 def test_prune_must_keep_exactly_the_row_groups_in_which_arrow_finds_rows(
     name: str, asked: dict[str, Any]
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import pqassay
 from damage import turns
+from each import each
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, TinyParquet, decimal
 from pqassay_spec.grammar.thrift_wire import varint
 from pqassay_spec.mutation.file_dissection import take_apart
@@ -208,7 +209,7 @@ def test_entries_are_plain(encoding: int, statistics: bool) -> None:
     assert {expected} == found(mutate(data, Mutation("set", f"{OWN}.encoding", encoding)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "values", "rules", "statistics"),
     turns(
         [

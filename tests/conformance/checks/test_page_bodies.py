@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import pqassay
+from each import each
 from pqassay.checks import registry
 from pqassay.values.decoding.faults import FaultKind
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
@@ -87,7 +88,7 @@ def test_good_bodies_break_no_rule(data: bytes) -> None:
     assert set() == rules_of(data)
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "rules"),
     [
         (v1(ONE_OF_TWO, values=numbers(1)), set()),
@@ -135,7 +136,7 @@ def test_pages_of_version_2_count_their_nulls_and_rows(mutation: Mutation, rules
     assert rules == rules_of(mutate(SECOND, mutation))
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "rules"),
     [
         (b"\x02" + packed_run([0, 1, 2], width=2), set()),
@@ -242,7 +243,7 @@ def test_a_broken_rule_of_one_page_hides_no_other_page() -> None:
     assert "PQF-070 is broken" == coverage.not_checked["PQF-074"].reason
 
 
-@pytest.mark.parametrize(
+@each(
     ("mutation", "rules"),
     [
         (Mutation("remove", f"{NUMBER}.offset_index.page_locations[1]"), {"PIX-040"}),

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import pqassay
+from each import each
 from idx1_files import edited, parquet
 from pqassay_golden.tiny.parquet import (
     Column,
@@ -334,7 +335,10 @@ def found(case: Case, **options: Any) -> list[str]:
     return list(dict.fromkeys(finding.rule for finding in findings))
 
 
-@pytest.mark.parametrize("case", [*VALID, *INVALID], ids=lambda case: case.name)
+@each(
+    "case",
+    [*VALID, *INVALID],
+)
 def test_exactly_the_expected_rules_are_reported(case: Case) -> None:
     assert list(case.rules) == found(case)
 

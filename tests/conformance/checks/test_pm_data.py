@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from damage import EXAMPLES, tries
+from each import each
 from golden_cases import golden_cases
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
 from pqassay_reference.pm import write
@@ -128,10 +129,9 @@ def test_the_good_pair_breaks_no_rule() -> None:
     assert expected == {rule for rule in coverage.checked if rule.startswith("PM-1")}
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "change", "field"),
     [(rule, change, field) for rule, _, change, field in CHANGES],
-    ids=[f"{rule} {what}" for rule, what, _, _ in CHANGES],
 )
 def test_one_difference_breaks_one_rule(
     rule: str, change: Callable[[SnapshotValue], SnapshotValue], field: str
@@ -182,7 +182,7 @@ def test_every_rule_across_the_two_files_is_broken_by_a_golden_file() -> None:
     assert set(ACROSS) == {rule for golden in DIFFERENT for rule in golden.case.rules} & set(ACROSS)
 
 
-@pytest.mark.parametrize("name", real_names())
+@each("name", real_names())
 def test_real_pairs_fail_no_rule(name: str) -> None:
     """What they are warned of is what the rules' practice says."""
     report, coverage = real(name).report("values")

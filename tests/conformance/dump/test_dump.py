@@ -124,11 +124,11 @@ def test_a_damaged_file_is_shown_as_far_as_it_can_be_read() -> None:
 
 
 def test_a_large_footer_is_traced_in_little_memory() -> None:
-    data = parquet(table([f"v{i % 9}" for i in range(8_000)]), row_group_size=10)
+    data = parquet(table([f"v{i % 9}" for i in range(3_000)]), row_group_size=10)
     sizes: list[int] = []
     dump(BytesSource(data), lambda leaves: sizes.append(len(leaves)))
 
-    assert sum(sizes) > 150_000
+    assert sum(sizes) > 50_000
     assert max(sizes) < 2 * FLUSHED
 
 

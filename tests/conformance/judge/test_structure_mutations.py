@@ -19,6 +19,7 @@ import pytest
 
 import pqassay
 from damage import SUGGESTED, Damaged, bounded_memory, require_report
+from each import each
 from pqassay_golden.tiny.parquet import (
     BODY,
     AnyType,
@@ -316,7 +317,7 @@ HOSTILE_FILES: dict[str, Callable[[], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE_FILES)
+@each("name", HOSTILE_FILES)
 def test_what_a_file_only_claims_asks_for_no_memory(name: str) -> None:
     data = HOSTILE_FILES[name]()
     with bounded_memory(len(data)):

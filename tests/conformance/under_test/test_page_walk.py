@@ -14,6 +14,7 @@ import pytest
 
 import pqassay
 from counting_source import CountingSource
+from each import each
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.under_test.pages.walk import REMOTE, bodies
@@ -256,7 +257,7 @@ def test_a_page_has_the_header_of_its_type(edit: Callable[[FileTree], object], r
     assert rules == rules_of(edited(TWO_VERSIONS[1], edit, f"{FACTS}.num_values"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "mutation", "rules"),
     [
         (1, Mutation("add", f"{FACTS}.total_uncompressed_size", -1), {"PQF-052"}),

@@ -11,6 +11,7 @@ import pytest
 
 import pqassay
 from damage import turns
+from each import each
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, Member, Struct, TinyParquet
 
 RULES = ("PQF-12[01]", "PQF-18[1-4]")
@@ -40,7 +41,7 @@ def findings(*columns: Column, keys: tuple[tuple[str, str], ...], **layout: Any)
 SPREAD = [point(0, 0), None, line((1, 1), (2, 5), order=">"), point(-3, 2, 9, code=1001)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("described", "expected", "kind", "layout"),
     turns(
         [

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from damage import tries, turns
+from each import each
 from pqassay.values.claims.geometries import Geometries
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.base.errors import FormatError
@@ -113,7 +114,7 @@ def test_many_points_of_one_geometry_take_little_time(count: int) -> None:
     assert process_time() - before < 40_000 * 15e-6
 
 
-@pytest.mark.parametrize(
+@each(
     ("last", "expected", "layout", "kind"),
     turns(
         [

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from damage import tries, turns
+from each import each
 from pqassay.report.model import FileReport
 from pqassay.values.claims import texts
 from pqassay_golden.tiny.columns import AnyType, Scalar, decimal, meaning
@@ -113,7 +114,7 @@ def one_column(kind: AnyType, values: list[Any], layout: Layout, *, statistics: 
     return TinyParquet(columns, page_rows=2, layout=layout, statistics=statistics).build()
 
 
-@pytest.mark.parametrize(
+@each(
     ("edge", "layout", "statistics"),
     turns([(edge,) for edge in EDGES.values()], list(product(LAYOUTS.values(), [False, True]))),
 )

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from damage import turns
+from each import each
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.decoding import levels as page_levels
@@ -68,7 +69,12 @@ def both(raw: bytes, width: int, count: int) -> tuple[Any, Any]:
     return slow, (values, runs.taken)
 
 
-@given(sections, st.integers(0, 200), st.binary(max_size=3))
+many_runs = st.integers(0, 32).flatmap(
+    lambda width: st.tuples(st.just(width), st.lists(run_of(width), max_size=60).map(b"".join))
+)
+
+
+@given(sections | many_runs, st.integers(0, 2000), st.binary(max_size=3))
 def test_both_decoders_agree_on_runs(section: tuple[int, bytes], count: int, behind: bytes) -> None:
     width, raw = section
     slow, fast = both(raw + behind, width, count)
@@ -81,23 +87,6 @@ def test_both_decoders_agree_on_any_bytes(raw: bytes, width: int, count: int) ->
     slow, fast = both(raw, width, count)
 
     assert slow == fast
-
-
-many_runs = st.integers(0, 32).flatmap(
-    lambda width: st.tuples(st.just(width), st.lists(run_of(width), max_size=60).map(b"".join))
-)
-
-
-@given(many_runs, st.integers(1, 2000), st.binary(max_size=3), st.booleans())
-def test_jumping_from_run_to_run_finds_what_walking_does(
-    section: tuple[int, bytes], count: int, behind: bytes, cut: bool
-) -> None:
-    """Where there is a fault it finds nothing, and the walk says what is wrong."""
-    width, raw = section
-    raw = raw[: len(raw) // 2] if cut else raw + behind
-    runs = page_levels._by_jumps(raw, width, count) if raw else None
-    if runs is not None:
-        assert decode(raw, width=width, count=count) == (runs.values().tolist(), runs.taken)
 
 
 @pytest.mark.parametrize("width", [1, 3, 12])
@@ -312,7 +301,7 @@ def deflated(bits: int) -> bytes:
 GZIP, ZLIB, BARE = deflated(31), deflated(15), deflated(-15)
 
 
-@pytest.mark.parametrize(
+@each(
     "raw",
     [
         ZLIB,

@@ -15,6 +15,7 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from each import each
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.claims.bloom import absent
@@ -159,7 +160,7 @@ def test_a_bound_of_another_width_bounds_nothing() -> None:
 # -------------------------------------------------------------------------------------------- bloom filters
 
 
-@pytest.mark.parametrize("width", [*range(0, 80, 3), 79])
+@each("width", [*range(0, 80, 3), 79])
 def test_rows_are_hashed_as_the_library_does(width: int) -> None:
     """Every width up to several stripes."""
     rows = np.random.default_rng(width).integers(0, 256, (20, width), dtype=np.uint8)

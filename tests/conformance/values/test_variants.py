@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from damage import tries, turns
+from each import each
 from pqassay_golden.parquet_file.variants import A7, AB, B8, EIGHT, NAMES, NULL, SHREDDED, TAGS
 from pqassay_golden.tiny.parquet import VARIANT, Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.base.errors import Malformed
@@ -88,7 +89,7 @@ ANY_VALUES = st.one_of(st.binary(max_size=12), VALUES, damaged(VALUES))
 ANY_NAMES = st.one_of(st.binary(max_size=8), dictionaries(), damaged(dictionaries()))
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "why"),
     [
         ("", "a value has no first byte"),
@@ -151,7 +152,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     ("last", "expected", "layout"),
     turns(
         [
@@ -179,7 +180,7 @@ def test_the_last_variant_of_a_column_is_looked_at(
     assert expected == rules_of(listed.build())
 
 
-@pytest.mark.parametrize(
+@each(
     ("last", "expected"),
     [
         (row(None, field(typed=1)), []),

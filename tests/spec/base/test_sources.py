@@ -135,9 +135,11 @@ def test_a_closed_file_cannot_be_read_and_closing_twice_is_harmless(tmp_path: Pa
         source.read(0, 1)
 
 
-def test_a_missing_file_is_the_systems_error_and_not_a_format_error(tmp_path: Path) -> None:
+def test_a_missing_file_or_folder_is_the_systems_error_and_not_a_format_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         FileSource(tmp_path / "absent")
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path / "absent" / "file", b"new")
 
 
 # --------------------------------------------------------------------------------------- replacing a file
@@ -272,11 +274,6 @@ def test_what_a_killed_process_left_behind_is_removed_and_nothing_else(tmp_path:
 
 def test_the_temporary_stands_beside_the_target_under_a_hidden_name() -> None:
     assert temporary_name(Path("/data/a.parquet")) == Path("/data/.a.parquet.pqassay-tmp")
-
-
-def test_a_missing_folder_is_the_systems_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        write_whole(tmp_path / "absent" / "file", b"new")
 
 
 def test_the_content_is_synced_before_the_rename_and_the_folder_after(

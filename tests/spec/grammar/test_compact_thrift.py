@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from damage import EXAMPLES
+from each import each
 from pqassay_spec.base.errors import FormatError, Malformed, Truncated
 from pqassay_spec.grammar.thrift import (
     BINARY,
@@ -195,7 +196,7 @@ def hexed(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
-@pytest.mark.parametrize(("record", "text"), BOTH_WAYS)
+@each(("record", "text"), BOTH_WAYS)
 def test_parsing_and_building_agree_with_the_bytes(record: Record, text: str) -> None:
     data = hexed(text)
     assert grammar(type(record)).parse(data) == record
@@ -203,7 +204,7 @@ def test_parsing_and_building_agree_with_the_bytes(record: Record, text: str) ->
     assert grammar(type(record)).build(record) == data
 
 
-@pytest.mark.parametrize(("text", "record"), READ_ONLY)
+@each(("text", "record"), READ_ONLY)
 def test_what_no_canonical_writer_writes_is_read(text: str, record: Record) -> None:
     data = hexed(text)
     assert grammar(type(record)).parse(data) == record
@@ -239,7 +240,7 @@ UNKNOWN: list[tuple[str, UnknownField]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "field"), UNKNOWN)
+@each(("text", "field"), UNKNOWN)
 def test_an_unknown_field_keeps_its_bytes_and_is_built_again(text: str, field: UnknownField) -> None:
     data = hexed(text)
     expected = Flags(unknown=[field])
@@ -310,7 +311,7 @@ WRONG: list[tuple[type[Record], str, str, str, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("record", "text", "path", "reason", "offset"), WRONG)
+@each(("record", "text", "path", "reason", "offset"), WRONG)
 def test_both_name_what_is_wrong_its_path_and_its_offset(
     record: type[Record], text: str, path: str, reason: str, offset: int
 ) -> None:
@@ -378,7 +379,10 @@ def steps_within(most: int) -> Iterator[None]:
     assert steps > 0
 
 
-@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
+@each(
+    "data",
+    HOSTILE.values(),
+)
 def test_hostile_lengths_are_malformed_at_once_and_in_little_memory(data: bytes) -> None:
     assert isinstance(both_raise(FileMetaData, data, root="footer"), Malformed)
     with steps_within(2000 + 50 * len(data)), pytest.raises(Malformed):
@@ -495,7 +499,7 @@ def test_a_list_longer_than_its_bytes_has_no_ranges() -> None:
         element_ranges(hexed("fc ff ff ff ff 0f"), 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("wire", "element"),
     [
         (WireType.STRUCT, b"\x00"),

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from damage import FEWER, tries
+from each import each
 from pqassay.strategies import records
 from pqassay_spec.base.errors import FormatError, Malformed, boundary
 from pqassay_spec.grammar.thrift import ListOf, Record, grammar, optional, thrift_struct
@@ -203,7 +204,10 @@ def assert_canonical(record: type[Record], data: bytes) -> Record:
     return decoded
 
 
-@pytest.mark.parametrize("file", PYARROW.values(), ids=PYARROW)
+@each(
+    "file",
+    PYARROW.values(),
+)
 def test_footers_of_pyarrow_are_built_again_byte_for_byte(file: bytes) -> None:
     assert_canonical(FileMetaData, footer_of(file))
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from damage import EXAMPLES
+from each import each
 from idx1_files import parquet, table
 from pqassay_golden.idx1 import COMPANION, PAGED, PLAIN
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
@@ -34,7 +36,7 @@ def value_of(data: bytes, key: str) -> str | None:
     return next(pair.value for pair in footer(data).key_value_metadata or [] if pair.key == key)
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         *(file.build() for file in (PLAIN, COMPANION, PAGED)),
@@ -131,7 +133,7 @@ def test_a_required_field_can_be_left_out() -> None:
         footer(data)
 
 
-@pytest.mark.parametrize(
+@each(
     "mutation",
     [
         Mutation("set", "footer.nothing", 1),
@@ -151,7 +153,6 @@ def test_a_required_field_can_be_left_out() -> None:
         Mutation("remove", "head.magic"),
         Mutation("set", "footer[", 1),
     ],
-    ids=str,
 )
 def test_a_mutation_that_makes_no_sense_is_refused(mutation: Mutation) -> None:
     with pytest.raises(Inapplicable):
@@ -216,7 +217,8 @@ def test_every_operator_occurs_among_the_possible_mutations() -> None:
 
 def test_only_a_swap_of_equals_changes_nothing() -> None:
     small = TinyParquet([Column("a", "string", ["x", None])]).build()
-    same = [mutation for mutation in mutations_of(small) if _applied(small, mutation) == small]
+    possible = list(mutations_of(small))[::EXAMPLES]
+    same = [mutation for mutation in possible if _applied(small, mutation) == small]
 
     assert [] == [mutation for mutation in same if mutation.op != "swap"]
 
@@ -283,7 +285,7 @@ def test_every_byte_of_a_file_belongs_to_one_leaf_of_its_trace() -> None:
     assert len(leaves) == len({leaf.path for leaf in leaves})
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "row_groups[0].columns[0].pages[1].header.data_page_header.statistics.max_value",

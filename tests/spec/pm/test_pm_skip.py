@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from damage import tries
+from each import each
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom
 from pqassay_spec.pm import grammar as pm
@@ -274,7 +275,7 @@ def facts(kind: str, *values: Any, **known: Any) -> Facts:
 NO_BLOOM: dict[str, Any] = {"may_hold": None}
 
 
-@pytest.mark.parametrize(
+@each(
     ("known", "left_out", "kept"),
     [
         (facts("DATE", 5, 9, **NO_BLOOM), ["=", 4], ["=", 6]),
@@ -341,7 +342,7 @@ def of_x(tree: list[Any]) -> list[Any]:
     return [tree[0], "x", *tree[1:]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("known", "predicate"),
     [
         # Not known, or known not to be a number.
@@ -411,7 +412,7 @@ def test_a_column_of_which_nothing_is_known_settles_nothing() -> None:
     assert not may_match(["and", ["=", "y", 1], ["=", "x", 4]], {"x": facts("DATE", 5)}.get)
 
 
-@pytest.mark.parametrize(
+@each(
     "predicate",
     [
         [],
@@ -445,7 +446,7 @@ def test_the_columns_of_a_predicate_are_named() -> None:
     assert {"a", "b", "c"} == pm_skip.columns_of(tree)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "expected"),
     [
         ("DATE", -2, ["feffffff"]),
@@ -480,7 +481,7 @@ def bound(kind: str, flags: int, sizes: int, slot: int, behind: bytes = b"") -> 
 INLINED = StatFlag.MIN_STAT_PRESENT | StatFlag.MIN_STAT_INLINED
 
 
-@pytest.mark.parametrize(
+@each(
     ("found", "expected"),
     [
         (bound("DATE", 0, 4, 5), None),

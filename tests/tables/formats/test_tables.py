@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pqassay
+from each import each
 from places import GOLDEN_FILES
 from pqassay.errors import UsageError
 from pqassay.judge.options import CheckOptions
@@ -83,7 +84,7 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
     assert at[2] == names(named)[1:]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"version": 9}, "there is no version 9; the log has 1 to 3"),
