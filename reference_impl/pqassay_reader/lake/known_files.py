@@ -22,7 +22,7 @@ from pqassay_reader.pages.excluding import ColumnSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
-from pqassay_reference.files.listing import Listed
+from pqassay_reference.files.listing import ListedFiles
 from pqassay_reference.rewrite.extract import Extracted, NoIndexError, index_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType
@@ -252,7 +252,7 @@ class Described:
 
 
 def know_files(
-    listed: Listed,
+    listed: ListedFiles,
     schema: pa.Schema,
     fragments: Iterable[pads.Fragment],
     *,
@@ -314,7 +314,7 @@ Opened = tuple["KnownFile | None", "_Values | str"]
 """A file, if its footer can be read; and the values of its IDX1 index, or why they are not known, which is empty where they are read later."""
 
 
-def _opened(listed: Listed, numbers: Sequence[int], described: Described) -> Iterator[Opened]:
+def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -> Iterator[Opened]:
     """Read the ends of some files."""
     filesystem = None if listed.is_local else listed.filesystem
 
@@ -353,7 +353,7 @@ def _unreadable(error: OSError) -> str:
     return f"it cannot be read: {error.strerror or ' '.join(str(error).split())}"
 
 
-def _table_folder(listed: Listed, table: str | None) -> str | None:
+def _table_folder(listed: ListedFiles, table: str | None) -> str | None:
     if table is None:
         return None
     if not listed.folder:
@@ -366,7 +366,7 @@ def _table_folder(listed: Listed, table: str | None) -> str | None:
     return folder if listed.is_local and parts(folder) else None
 
 
-def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[WholeFiles, list[int]]:
+def _fresh(listed: ListedFiles, schema: pa.Schema, entries: ColumnEntries) -> tuple[WholeFiles, list[int]]:
     """The facts of a table about the files as they are now, and the numbers of those of which it knows an older state."""
     numbers = {listed.relative(path): number for number, path in enumerate(listed.paths)}
     files = np.array([numbers.get(path, -1) for path in entries.paths], np.int64)

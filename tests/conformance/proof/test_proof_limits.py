@@ -17,13 +17,13 @@ import pqassay
 import processes
 from places import GOLDEN_FILES
 from pqassay.judge import workers
-from pqassay.judge.workers import Limits
+from pqassay.judge.workers import WorkerLimits
 from pqassay.proof import trial
 from pqassay.proof.engines import ENGINES as REAL
 from pqassay.proof.engines import Engine
 from pqassay.proof.queries import Query
 from pqassay.proof.trial import NO_ANSWER, NOT_ASKED, EngineProcesses
-from pqassay.proof.worker import Answered
+from pqassay.proof.worker import ProofAnswer
 from pqassay.report.renderers.text import render
 
 pytestmark = pytest.mark.slow
@@ -60,7 +60,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def running() -> Iterator[EngineProcesses]:
-    with EngineProcesses([PYARROW], Limits(2, timeout=SECONDS)) as found:
+    with EngineProcesses([PYARROW], WorkerLimits(2, timeout=SECONDS)) as found:
         yield found
 
 
@@ -109,9 +109,9 @@ def test_an_engine_that_gave_no_answer_is_not_asked_again_about_the_file(
     asked = (hanging("broken", None), truth)  # type: ignore[arg-type]  # of a broken file it does not matter
     running.start(PYARROW, (RIGHT, truth))
 
-    assert [Answered(error=NO_ANSWER, has_panicked=True)] == running.ask(PYARROW, "file", [asked], 0)
+    assert [ProofAnswer(error=NO_ANSWER, has_panicked=True)] == running.ask(PYARROW, "file", [asked], 0)
     assert {True} == ended()
-    assert [Answered(error=NOT_ASKED, has_panicked=True)] == running.ask(PYARROW, "file", [asked], 0)
+    assert [ProofAnswer(error=NOT_ASKED, has_panicked=True)] == running.ask(PYARROW, "file", [asked], 0)
     assert 1 == len(Path("begun").read_text().splitlines())
 
 
@@ -142,11 +142,11 @@ def test_a_process_that_ends_after_its_answer_is_followed_by_another(
     ends = f"lambda: (open({str(answered)!r}).close(), os._exit(3))"  # opened only when it is opened for writing, too
     late = f"import os, threading; threading.Thread(target={ends}).start(); {RIGHT}"
 
-    assert [Answered(rows=1)] == running.ask(PYARROW, "a", [(late, truth)], 0)
+    assert [ProofAnswer(rows=1)] == running.ask(PYARROW, "a", [(late, truth)], 0)
     answered.write_bytes(b"")
     pool = running._pools[PYARROW.process]
     processes.until(lambda: not pool.active, "the process ends")
-    assert [Answered(rows=1)] == running.ask(PYARROW, "a", [(RIGHT, truth)], 0)
+    assert [ProofAnswer(rows=1)] == running.ask(PYARROW, "a", [(RIGHT, truth)], 0)
 
 
 LEADS = """
@@ -159,7 +159,7 @@ program = (
     "import os, pathlib, signal, subprocess; child = subprocess.Popen(['sleep', '1000']); "
     f"pathlib.Path({sys.argv[1]!r}).write_text(f'{{os.getpid()}} {{child.pid}} .'); signal.pause()"
 )
-with EngineProcesses(ENGINES, workers.Limits(2, timeout=0)) as running:
+with EngineProcesses(ENGINES, workers.WorkerLimits(2, timeout=0)) as running:
     running.ask(ENGINES[0], "file", [(program, pathlib.Path("truth"))], 0)
 """
 

@@ -31,7 +31,7 @@ from pqassay_spark.jobs.spark_jobs import JobError, run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pqassay.judge.checker import Plan
+    from pqassay.judge.checker import CheckPlan
     from pqassay.report.model import Report
 
 pytestmark = pytest.mark.spark
@@ -85,7 +85,7 @@ def wicked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def plan(wicked: Path) -> Plan:
+def plan(wicked: Path) -> CheckPlan:
     return planned(wicked, tier="index")
 
 
@@ -232,7 +232,7 @@ def test_skewed_sizes_are_balanced(tmp_path: Path) -> None:
     assert max(map(len, shallow)) <= 28
 
 
-def test_progress_ends_with_all_files_and_all_findings(spark: SparkSession, plan: Plan) -> None:
+def test_progress_ends_with_all_files_and_all_findings(spark: SparkSession, plan: CheckPlan) -> None:
     told: list[tuple[int, int, int]] = []
     verdicts = judged(spark, plan.targets, plan.settings, Means(), tell=lambda *counts: told.append(counts))
     total = len(plan.targets)

@@ -46,7 +46,7 @@ from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import StatFlag
 from pqassay_spec.pm.skip import read_bound
-from pqassay_spec.pm.value import Column, ExternalBloom
+from pqassay_spec.pm.value import ExternalBloom, SnapshotColumn
 
 BOUNDED = (Type.BOOLEAN, Type.INT32, Type.INT64, Type.FLOAT, Type.DOUBLE, Type.BYTE_ARRAY)
 """Physical types whose bounds compare in ``_pm`` as in Parquet, whatever the column means."""
@@ -88,7 +88,7 @@ class _Chunks(Sequence[ColumnChunk]):
         facts.statistics = self._statistics(place, column, stored)
         return ColumnChunk(file_offset=0, meta_data=facts)
 
-    def _statistics(self, place: int, column: Column, stored: pm.ColumnChunk) -> Statistics:
+    def _statistics(self, place: int, column: SnapshotColumn, stored: pm.ColumnChunk) -> Statistics:
         counts = stored.stat_flags & _NULL_COUNT_PRESENT
         found = Statistics(null_count=stored.null_count if counts else None)
         if column.physical_type in BOUNDED:

@@ -20,7 +20,7 @@ from pqassay_reader.query.facts.pm_chunks import schema_of
 from pqassay_reference.pages.mini_file import ROOT, mini_file
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 
 class _Kind(NamedTuple):
@@ -41,7 +41,7 @@ _decisive = attrgetter(
 """What a column's kind depends on."""
 
 
-def _kinds_of(columns: Sequence[Column]) -> list[_Kind]:
+def _kinds_of(columns: Sequence[SnapshotColumn]) -> list[_Kind]:
     """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where a column's levels are none that a schema has."""
     known: dict[Any, _Kind] = {}
     found: list[_Kind] = []
@@ -66,7 +66,7 @@ class FieldsOfColumns(Sequence[SchemaField]):
         Refused: A column's levels are none that a schema has.
     """
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[SnapshotColumn]) -> None:
         self._columns, self._kinds = columns, _kinds_of(columns)
         self.schema = pa.schema(
             [kind.field.with_name(column.name) for kind, column in zip(self._kinds, columns, strict=True)]
