@@ -29,7 +29,7 @@ from pqassay.report.renderers.text import render
 pytestmark = pytest.mark.slow
 
 SECONDS = 6.0
-"""A tenth of the time that a query has by default."""
+"""Time of a query that hangs, in which it has to begin; a tenth of what a query has by default."""
 
 PYARROW = next(engine for engine in REAL if engine.name == "pyarrow")
 
@@ -60,8 +60,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def running() -> Iterator[EngineProcesses]:
-    with EngineProcesses([PYARROW], WorkerLimits(2, timeout=SECONDS)) as found:
-        yield found
+    """Processes without a time limit, until `limit` gives them one."""
+    with EngineProcesses([PYARROW], WorkerLimits(2, timeout=0)) as processes_of_engines:
+        yield processes_of_engines
+
+
+def limit(running: EngineProcesses) -> None:
+    """Let what hangs end; what answers is asked before, since on a busy machine it may take long."""
+    running.limits = WorkerLimits(2, timeout=SECONDS)
 
 
 def ended() -> set[bool]:
@@ -74,8 +80,9 @@ def test_an_engine_that_hangs_on_a_file_is_ended_and_said_to_give_no_answer(
 ) -> None:
     monkeypatch.setattr(trial, "require_engines", lambda _: (HANGING,))
     monkeypatch.setattr(trial, "TIME_OF_EACH", 0.0)
+    monkeypatch.setattr(EngineProcesses, "seconds", lambda self, _: SECONDS if self._begun else None)
     path = GOLDEN_FILES / "sta" / "max-too-small" / "data.parquet"
-    report = trial.proved(pqassay.check(path, tier="values", only=["STA-041"]), timeout=SECONDS)
+    report = trial.proved(pqassay.check(path, tier="values", only=["STA-041"]))
     found = report.files[0].findings[0].proof
 
     assert found is not None
@@ -108,6 +115,7 @@ def test_an_engine_that_gave_no_answer_is_not_asked_again_about_the_file(
 ) -> None:
     asked = (hanging("broken", None), truth)  # type: ignore[arg-type]  # of a broken file it does not matter
     running.start(PYARROW, (RIGHT, truth))
+    limit(running)
 
     assert [ProofAnswer(error=NO_ANSWER, has_panicked=True)] == running.ask(PYARROW, "file", [asked], 0)
     assert {True} == ended()
@@ -116,8 +124,10 @@ def test_an_engine_that_gave_no_answer_is_not_asked_again_about_the_file(
 
 
 def test_what_decodes_has_a_limit_as_well(running: EngineProcesses) -> None:
+    limit(running)
     with pytest.raises(TimeoutError):
         running.decode(signal.pause, size=0)
+    running.limits = WorkerLimits(2, timeout=0)
 
     assert os.getpid() != running.decode(os.getpid, size=0)
 
@@ -130,6 +140,7 @@ def test_a_process_that_does_not_even_begin_has_a_limit(
 
     monkeypatch.setattr(workers, "new_pool", pool)
     monkeypatch.setattr(trial, "BEGINNING", 0.1)
+    limit(running)
     with pytest.raises(TimeoutError):
         running.decode(os.getpid, size=0)
 

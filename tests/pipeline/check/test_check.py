@@ -175,14 +175,14 @@ def test_a_decoder_that_crashes_hangs_or_takes_all_memory_costs_one_file(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     plan = planned(lake(tmp_path, a=GOOD, eat=GOOD, hang=GOOD, segfault=GOOD, z=BAD), tier="values")
-    means = Means(timeout=15, memory=2 << 30, judge=wicked_judges.wicked)
+    means = Means(timeout=45, memory=2 << 30, judge=wicked_judges.wicked)
     verdicts = judged(spark, plan.targets, plan.settings, means)
     found = outcomes(concluded(plan, [verdict for verdict, _ in verdicts]))
 
     assert {
         "a": ("conformant", None),
         "eat": ("errored", "there is not enough memory for it"),
-        "hang": ("errored", "judging it took longer than 15 s; --timeout gives it more"),
+        "hang": ("errored", "judging it took longer than 45 s; --timeout gives it more"),
         "segfault": ("errored", "the process that judged it was killed by SIGSEGV"),
         "z": ("nonconformant", None),
     } == found
