@@ -343,7 +343,7 @@ def test_blocks_that_lie_elsewhere_or_over_each_other_are_written_again() -> Non
         (replace(NEW, columns=(TIMESTAMP, NATION)), "columns: <bytes> has 3, the new snapshot 2"),
         (
             replace(NEW, columns=(TIMESTAMP, NATION, replace(KEY, name="other"))),
-            "column 2: <bytes> has Column\\(name='key'",
+            "column 2: <bytes> has SnapshotColumn\\(name='key'",
         ),
         (replace(NEW, bloom_columns=(1, 2)), "columns with bloom filters: <bytes> has \\(1,\\)"),
         (replace(NEW, sorting=()), "sorting order: "),
