@@ -42,7 +42,7 @@ class Bench:
         self.is_too_great = data is None
         self.data = self.last = data or b""
         self.trouble = (
-            "The file is too large to be changed here; it is judged all the same." if data is None else ""
+            "The file is too large to be changed here; it is judged anyway." if data is None else ""
         )
         self._name, self._kind = name, judged_as(name)
         self._form: FormName = form_of(name)

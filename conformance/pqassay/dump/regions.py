@@ -125,7 +125,7 @@ class Writer:
         shared = min(widest.end, region.end) - region.start
         is_shown = shared <= self._left
         self._left -= shared
-        told = f"the bytes [{region.start}, {region.start + shared}) are those of {widest.path} as well"
+        told = f"the bytes [{region.start}, {region.start + shared}) also belong to {widest.path}"
         more = "" if is_shown else "; so much lies over each other that this is left out"
         self._errors.note(Malformed(f"{told}{more}", field=region.path, offset=region.start, length=shared))
         if not is_shown and region.end > widest.end:  # its own part still needs a leaf

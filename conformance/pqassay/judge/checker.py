@@ -247,7 +247,7 @@ def planned(
     if not targets.targets:
         raise UsageError(_why_nothing(targets))
     if (asked := _asked_moment(options)) is not None and not has_tables(targets):
-        raise UsageError(f"{asked} needs a table, and none of the paths is one")
+        raise UsageError(f"{asked} needs a table, and no path is one")
     if has_tables(targets):
         live = read_tables(targets)
         if (since := options.get("since")) is not None:
@@ -367,7 +367,7 @@ def _found(
         name = str(getattr(content, "name", "<bytes>"))
         return Found([Target(name, "", kind=kind or DEFAULT_FILE, data=content, kept_beside=beside or {})])
     if kind is not None or beside is not None:
-        raise UsageError("kind and beside are said of bytes; of files, the names and folders tell")
+        raise UsageError("kind and beside are for bytes only; for paths, leave them out")
     paths = [target] if isinstance(target, (str, os.PathLike)) else target
     return find(
         [os.fspath(path) for path in cast("Sequence[AnyPath]", paths)],

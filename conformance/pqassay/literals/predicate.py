@@ -151,7 +151,7 @@ def literal(written: Any) -> Value:
             except ValueNotReadableError as error:
                 raise PredicateError(str(error)) from None
         case _:
-            raise PredicateError(f"{str(written)[:60]} is no value")
+            raise PredicateError(f"{str(written)[:60]} is not a value")
 
 
 _Tagged = LongInteger | Float | Binary | Decimal | Date | Time | Timestamp

@@ -149,7 +149,7 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
         if is_uri(file.path):
             reason = "queries are tried on local files only; check a copy of this one"
         elif file.kind not in (DEFAULT_FILE, *formats()):
-            reason = f"none of the engines reads a file of kind {file.kind}"
+            reason = f"no engine reads files of kind {file.kind}"
         elif not os.path.exists(file.path):  # noqa: PTH110 - the text that the user wrote
             reason = "there is no such file to query"
         elif place not in chosen:
@@ -343,7 +343,7 @@ def _told(
     if mine:
         return _proofs(file, findings, running, mine, table)
     reason = (
-        "the table of the file is not around it" if table is None else "none of the engines reads such tables"
+        "the table of the file is not around it" if table is None else "no engine reads such tables"
     )
     return [Proof("not provable", reason=reason) for _ in findings]
 

@@ -139,7 +139,7 @@ class _Finder:
 
     def add(self, text: str, *, is_literal: bool) -> None:
         if "\0" in text:
-            self.problems.append(f"{printable(text)!r} is no path")
+            self.problems.append(f"{printable(text)!r} is not a path")
         elif is_uri(text):
             self._add_uri(text, is_literal=is_literal)
         else:

@@ -125,7 +125,7 @@ FIELDS = (
     Field("modified_ns", pa.int64(), "when the file was changed, in nanoseconds since 1970", optional=True),
     _of_file("ctime_ns", pa.int64(), "when anything about a local file was changed, its times included; as `modified_ns`", optional=True),
     _of_file("etag", pa.string(), "the etag of an object in a store", optional=True),
-    _of_file("beside", pa.string(), "name, length and times of change of what is beside the file and was looked at, and a digest of what its table says of it; empty if there is none"),
+    _of_file("beside", pa.string(), "name, length and times of change of what is beside the file and was looked at, and a digest of what its table says about it; empty if there is nothing"),
     _of_file("reusable", pa.bool_(), "whether `--reuse` may reuse the verdict: not if the file is errored, or was changed so shortly before it was judged that a further change could go unnoticed"),
     _of_file("judged_at", pa.timestamp("us", tz="UTC"), "when the run began that judged the file"),
     _of_file("findings", pa.int32(), "how many findings the file has"),

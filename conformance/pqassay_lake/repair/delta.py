@@ -18,7 +18,7 @@ WHOLE_FILES = "SET spark.databricks.delta.merge.deletionVectors.persistent = fal
 """Without it, a table with deletion vectors may keep the file and mark its rows as deleted."""
 
 UNCOUNTED = "SET spark.databricks.delta.numRecordsValidation.enabled = false"
-"""Without it, Delta refuses to write a file anew whose number of rows in the log is false."""
+"""Without it, Delta refuses to rewrite a file whose number of rows in the log is false."""
 
 FALSE_COUNTS = frozenset(("DLT-023",))
 """Rules about the number of rows."""
@@ -28,7 +28,7 @@ MOST_COLUMNS = 12
 
 AS_UPDATED = "the rows come out as they were; the change data feed and streams that read the table meet them as updated"
 
-AND_OTHERS = "files that have an equal row in these columns are written anew as well"
+AND_OTHERS = "other files with an equal row in these columns are also rewritten"
 
 
 def delta_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:

@@ -98,7 +98,7 @@ def open_table(path: str, kind: TableKind, name: str, catalog: str) -> OpenTable
     """
     at = next((one.table for one in find([path]).targets if one.is_table and one.table is not None), None)
     if at is None or at.kind != kind:
-        raise UsageError(f"{path} is no {kind.capitalize()} table any more")
+        raise UsageError(f"{path} is no longer a table of {kind.capitalize()}")
     try:
         if kind == "delta":
             return _delta(at, path, name, delta_state(at))

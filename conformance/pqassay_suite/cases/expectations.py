@@ -6,7 +6,7 @@ anything differs: a better result, another wrong answer, an entry that has expir
     [[expectation]]
     case = "idx1/carriage-return-*"       # id of a case, or a pattern; or a list of them
     operation = "decode"                  # optional: all operations
-    outcome = "failed"                    # "unstable" allows a pass as well: what is unstable is right now and then
+    outcome = "failed"                    # "unstable" also allows a pass: what is unstable is right now and then
     rule = "IDX1-014"                     # optional: the failure must be about this rule
     cause = "wrong values"                # optional: its cause must have this in it
     reason = "lines() drops carriage returns"
@@ -162,7 +162,7 @@ def parse(content: bytes) -> Expectations:
     stray = sorted(set(document) - {TABLE})
     rows = document.get(TABLE, [])
     if stray or not isinstance(rows, list):
-        raise ExpectationsError(f"unknown {', '.join(stray)}" if stray else f"{TABLE} is no list of tables")
+        raise ExpectationsError(f"unknown {', '.join(stray)}" if stray else f"{TABLE} is not a list of tables")
     entries = tuple(_entry(row, number) for number, row in enumerate(rows, 1))
     return Expectations(entries, hashlib.sha256(content).hexdigest())
 

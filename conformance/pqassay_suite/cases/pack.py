@@ -197,15 +197,15 @@ def _of_reading(case: Case) -> Iterator[str]:
 
 def _of_structures(case: Case) -> Iterator[str]:
     words = {
-        "accept": "Who reads the structure reads it as it is.",
-        "reject": "Who reads the structure refuses it.",
-        "either": "Who reads the structure reads it as it is, or leaves it aside.",
+        "accept": "A reader of the structure reads it as it is.",
+        "reject": "A reader of the structure refuses it.",
+        "either": "A reader of the structure reads it as it is, or leaves it aside.",
     }
     if case.expect.decode is not None:
         yield words[case.expect.decode]
     for snapshot in case.expect.snapshots or ():
         if snapshot.answer == "reject":
-            yield f"There is no snapshot of a Parquet file of {to_json(snapshot.parquet_file_size)} bytes."
+            yield f"No snapshot describes a Parquet file of {to_json(snapshot.parquet_file_size)} bytes."
     if case.expect.prune:
         yield "No row group is left out that holds rows which a query asks for."
 
@@ -345,7 +345,7 @@ def require_replaceable(folder: Path) -> None:
         raise PackError(f"{folder}: holds other things than a pack; name a new folder or an empty one")
     if strange := sorted(there - brought):
         raise PackError(
-            f"{folder}: {strange[0]} is no file of the pack; move it away, or name another folder"
+            f"{folder}: {strange[0]} does not belong to the pack; move it away, or name another folder"
         )
 
 

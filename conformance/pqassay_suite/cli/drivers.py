@@ -51,7 +51,7 @@ def drivers(
     )
 
     if timeout is not None and not build:
-        fail("--timeout is for the lines of a build; give --build as well")
+        fail("--timeout is for the lines of a build; add --build")
     try:
         found = [implementation(name) for name in names] if names else implementations()
     except ImplementationError as error:

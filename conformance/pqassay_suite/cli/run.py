@@ -261,7 +261,7 @@ def _require_own_files(
         fail("--files takes the place of --cases: files of your own have no manifests")
     if files and operations and "read" not in operations:
         fail(
-            "files of your own are asked about by read alone: nobody has said which queries they should answer"
+            "--files goes with the operation read only: your files have no expected answers to queries"
         )
 
 

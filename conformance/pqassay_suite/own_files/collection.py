@@ -136,7 +136,7 @@ class Files:
             and (wanted is None or name in wanted)
         }
         if not chosen:
-            raise CaseError(f"{self.folder}: none of these files is wrong in those results")
+            raise CaseError(f"{self.folder}: no file here is wrong in those results")
         return chosen
 
 

@@ -27,15 +27,15 @@ PLANNED = "`pqassay repair` writes the statement"
 
 DELTA_FILE = Repair(
     "rewrite data files",
-    f"MERGE of the table with the rows of this file, which writes it anew with true statistics: {PLANNED}",
+    f"MERGE of the table with the rows of this file, which rewrites it with true statistics: {PLANNED}",
 )
-"""The file is written anew, with new statistics in its footer and in the log."""
+"""The file is rewritten, with new statistics in its footer and in the log."""
 
 ICEBERG_FILE = Repair(
     "rewrite data files",
-    f"UPDATE of the rows of this file, which writes it anew with true metrics: {PLANNED}",
+    f"UPDATE of the rows of this file, which rewrites it with true metrics: {PLANNED}",
 )
-"""The file is written anew, with new statistics in its footer and new metrics in its manifest."""
+"""The file is rewritten, with new statistics in its footer and new metrics in its manifest."""
 
 ICEBERG_SEEN = Repair(
     "correct entries",
@@ -52,9 +52,9 @@ ICEBERG_MANIFESTS = Repair("rewrite manifests", "rewrite_manifests")
 
 ICEBERG_MANIFESTS_READ = Repair(
     "correct manifests",
-    "a commit that writes the manifest anew with what is true of it; rewrite_manifests would keep what it wrongly reads, or cannot read it",
+    "a commit that rewrites the manifest with what is true; rewrite_manifests would keep what it wrongly reads, or cannot read it",
 )
-"""What is false decides how a manifest, and what it says of its files, is read."""
+"""What is false decides how a manifest, and what it says about its files, is read."""
 
 ICEBERG_POSITIONS = Repair("rewrite position deletes", "rewrite_position_delete_files")
 
@@ -65,7 +65,7 @@ ICEBERG_DANGLING = Repair(
 
 ICEBERG_ROW_IDS = Repair(
     "rewrite all data files",
-    "a snapshot whose data files are added anew, such as that of rewrite_data_files with rewrite-all",
+    "a snapshot that adds the data files again, such as that of rewrite_data_files with rewrite-all",
 )
 
 ICEBERG_BEFORE = Repair(
@@ -77,7 +77,7 @@ ICEBERG_MISSING = Repair("remove missing files", "a commit that removes the file
 
 ICEBERG_SIZE = Repair("correct entries", "a commit that replaces the entry by one with the true length")
 
-ICEBERG_METADATA = Repair("write metadata anew", "a commit that writes the metadata anew")
+ICEBERG_METADATA = Repair("rewrite metadata", "a commit that rewrites the metadata")
 
 DELTA_SEEN = Repair(
     "correct entries",

@@ -20,7 +20,7 @@ class Problem(Enum):
     OTHER_TYPE = "its type is another one, whose values can be read as those of the column's type"
     ABSENT = "the file does not have it, and it cannot be null"
     CASE = "its name differs by upper and lower case"
-    NOT_FOUND = "the file has columns, and by its ids or names readers find none of those that they look for"
+    NOT_FOUND = "the file has columns, but readers find no column that they look for by ids or names"
 
 
 class Mismatch(NamedTuple):

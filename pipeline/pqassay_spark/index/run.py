@@ -126,7 +126,7 @@ def index_files(
         if table is not None and known.damaged and not known.parts:
             # Parts that cannot be read are removed in the end; what is said to be a table had better be one.
             raise Refused(
-                f"{folder}: none of its parts can be read; if it is an index table, remove it, else name another folder"
+                f"{folder}: no part of it can be read; if it is an index table, remove it, else name another folder"
             )
         with table_upkeep.run_number(folder) as run:
             settings = Settings(wanted, str(folder.resolve()), run, force, inside_table, max_bytes)

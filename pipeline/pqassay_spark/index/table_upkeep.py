@@ -105,7 +105,7 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
         if not name.startswith((".", "_")) and index_table.PART_NAME.fullmatch(name) is None:
             raise Refused(f"{folder} is not an index table: it holds {name}; name another folder")
         if not name.startswith((".", "_")) and not (folder / name).is_file():
-            raise Refused(f"{folder / name} is no file, as the parts of an index table are; remove it")
+            raise Refused(f"{folder / name} is not a file; parts of an index table are files: remove it")
 
 
 def survey(folder: Path) -> Survey:

@@ -188,7 +188,7 @@ def spark_value(literal: Any, kind: DataType) -> Any:
         try:
             literal.encode()
         except UnicodeEncodeError:
-            raise Refused(f"{literal[:50]!a} is no text: it holds half a surrogate pair") from None
+            raise Refused(f"{literal[:50]!a} is not text: it holds half a surrogate pair") from None
         if isinstance(literal, TypedText) and isinstance(kind, StringType):
             raise Refused(
                 f"{str(literal)!r} has a type, and the column is text, which Spark would convert; write the text alone, "

@@ -459,7 +459,7 @@ def leaves_of(column: Column) -> list[Leaf]:
             _take_apart(tree, value, 0, 0, 0)
         except (ConstructError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError, struct.error) as error:  # fmt: skip
             raise Refused(
-                f"column {column.name} holds what is no {type_name(column.kind)}: {error}"
+                f"column {column.name} holds a value that is not {type_name(column.kind)}: {error}"
             ) from None
     return leaves
 

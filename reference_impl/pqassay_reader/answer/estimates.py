@@ -232,7 +232,7 @@ def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -
     for aside in (one for one in file.directory.aside if one.name.startswith(names)):
         help_of_it = f"pqassay index refresh {quoted}" if aside.reason.startswith("stale") else add
         return f"{asked}, and {file.name} has none that is good{others}: {aside}; {help_of_it}"
-    return f"{asked}, and {file.name} has none of that column{others}; {add}"
+    return f"{asked}, and {file.name} has no such entry of that column{others}; {add}"
 
 
 # --------------------------------------------------------------------------------------------------- the sketches

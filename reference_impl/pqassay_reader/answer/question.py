@@ -246,7 +246,7 @@ def _item(node: Any) -> Item:
 def _column(node: Any) -> str:
     node = node.unnest()
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-        raise Refused(f"{node.sql()!r} is no column; {SUPPORTED}")
+        raise Refused(f"{node.sql()!r} is not a column; {SUPPORTED}")
     return ".".join(part.name for part in node.parts)
 
 

@@ -115,7 +115,7 @@ def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
     counts = (
         (ruled_out, "ruled out as a whole"),
         (empty, "without a row group that is left"),
-        (more, "read as well"),
+        (more, "also read"),
     )
     lines = [f"{counted(count, 'file')} {what}" for count, what in counts if count]
     yield from ["", *lines] if lines else []

@@ -212,7 +212,7 @@ class Described:
         if index.mistrust:
             return f"its companion record does not count: {index.mistrust}"
         if self.vouched is None:
-            return "its index has no companion record, and nobody vouches for it"
+            return "its index has no companion record, and is not trusted without one"
         lost = index.lost
         return f"its index is lossy: the published reader does not get {lost[0][:60]!r}" if lost else ""
 

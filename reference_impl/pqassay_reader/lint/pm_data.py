@@ -91,7 +91,7 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
             ).value
         return snapshot, _Described(value, encoded, questdb)
     raise Malformed(
-        f"no snapshot describes a Parquet file of {data.size} bytes: it was written anew",
+        f"no snapshot describes a Parquet file of {data.size} bytes: it was rewritten",
         rule="PM-100",
         field="snapshots[0].footer.parquet_footer_offset",
     )

@@ -193,7 +193,7 @@ class ChunkClaims:
             raise Mistrusted("a bound has another width than the type")
         least, greatest = keys(order, lows), keys(order, highs)
         if None in least or None in greatest or any(map(operator.gt, least, greatest)):
-            raise Mistrusted("the bounds are none")
+            raise Mistrusted("the bounds are not valid")
 
     @cached_property
     def is_sorted(self) -> bool:

@@ -123,7 +123,7 @@ def bloom_filters(source: Source, column: str, probes: Sequence[Any]) -> Value:
 def _plain_bytes(probe: Any, leaf: SchemaLeaf) -> bytes:
     raw = plain_bytes(leaf, python_value(probe))
     if raw is None:
-        raise Refused(f"{probe!r} is no value of column {leaf.name}")
+        raise Refused(f"{probe!r} is not a value of column {leaf.name}")
     return raw
 
 

@@ -193,7 +193,7 @@ def stored_value(value: Any, column: Column) -> Any:
     shown = str(value) if isinstance(value, Decimal) else repr(value)
     if isinstance(value, bytes):
         shown = f"x'{value.hex()}'"
-    raise Refused(f"column {column.name} holds {kind}, of which {shown} is no value")
+    raise Refused(f"column {column.name} holds {kind}; {shown} is not such a value")
 
 
 def _number(value: Any, _: Column) -> Any:
@@ -243,7 +243,7 @@ def _unscaled(value: Any, column: Column) -> Fraction | int | None:
         return None
     kind = described_type(column.type)
     if not isinstance(exponent, int) or exponent > MOST_DIGITS:
-        raise Refused(f"column {column.name} holds {kind}, of which {_short(value)} is no value")
+        raise Refused(f"column {column.name} holds {kind}; {_short(value)} is not such a value")
     # In whole numbers: decimal's own arithmetic rounds to 28 digits, and QuestDB's decimals have up to 76.
     exponent += type_parts(column.type).scale
     number = int("".join(map(str, (*digits, *[0] * exponent)))) * (-1 if sign else 1)

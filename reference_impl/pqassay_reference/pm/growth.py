@@ -200,7 +200,7 @@ def _require_same_columns(before: Sequence[Column], now: Sequence[Column], name:
     for number, (was, is_now) in enumerate(zip(stored(before), stored(now), strict=False)):
         if was != is_now:
             raise Refused(
-                f"column {number} is {is_now[0]}, and not stored as {name} says of {was[0]}; `pqassay pm generate` rewrites it"
+                f"column {number} is {is_now[0]}, but {was[0]} in {name}, or of another type; `pqassay pm generate` rewrites it"
             )
     if len(before) != len(now):
         raise Refused(

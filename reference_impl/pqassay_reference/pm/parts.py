@@ -283,7 +283,7 @@ def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]
         if isinstance(chunk.bloom, ExternalBloom):
             if chunk.bloom.length <= 0 or chunk.bloom.length % BITSET_STEP:
                 raise Refused(
-                    f"{path}: a bloom filter of {chunk.bloom.length} bytes, which is no number of {BITSET_STEP}"
+                    f"{path}: a bloom filter of {chunk.bloom.length} bytes, not a multiple of {BITSET_STEP}"
                 )
         else:
             bitsets.append((positions[column], chunk.bloom))
@@ -292,7 +292,7 @@ def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]
 
 def _bitset(bitset: bytes, path: str) -> bytes:
     if not bitset or len(bitset) % BITSET_STEP:
-        raise Refused(f"{path}: a bloom filter of {len(bitset)} bytes, which is no number of {BITSET_STEP}")
+        raise Refused(f"{path}: a bloom filter of {len(bitset)} bytes, not a multiple of {BITSET_STEP}")
     with naming(f"{path}: bloom filter"):
         return pm.BLOOM_BITSET.build({"length": len(bitset), "bitset": bitset})
 

@@ -163,7 +163,7 @@ def embed_columns(
             if counted.row_count != metadata.num_rows:
                 raise Refused(
                     f"the footer says {metadata.num_rows} rows, column {counted.column} has {counted.row_count}; "
-                    "which of them is right, nobody can say"
+                    "one of them is wrong: write the file again"
                 )
         (_, leaf), collected = located[0], read[0]
         blob = _blob(collected)

@@ -157,7 +157,7 @@ class StoredObject:
         if output is not None:
             self._write_new(location(output), end, body_end)
         else:
-            assert self.replacement is not None, "whoever opened it said where it goes"
+            assert self.replacement is not None, "the replacement is set when the object is opened"
             self.replacement.replace(self.source, body_end, end)
 
     def _write_new(self, at: Location, end: bytes, body_end: int) -> None:
@@ -208,7 +208,7 @@ def stored_object(
     """
     if output is not None and not is_uri(output):
         raise Refused(
-            f"{output} is no URI; an object of a store is written to another one, such as {uri}.stripped"
+            f"{output} is not a URI; an object of a store is written to another object, such as {uri}.stripped"
         )
     at = location(uri)
     if output is None and not dry_run and at.scheme != "s3":  # said before the store is asked anything

@@ -56,4 +56,4 @@ def distinct_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def refuse_constant(name: str) -> Any:
     """``NaN`` and the infinities, which Python reads and JSON does not have."""
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

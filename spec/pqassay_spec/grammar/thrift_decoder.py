@@ -159,7 +159,7 @@ def _refuse(message: str) -> None:
 
 def _listed_bool(byte: int) -> bool:
     if byte > WireType.FALSE:
-        raise Malformed(f"{byte} is no bool")
+        raise Malformed(f"{byte} is not a bool")
     return byte == WireType.TRUE
 
 

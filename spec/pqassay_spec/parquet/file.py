@@ -38,7 +38,7 @@ ENCRYPTED_MAGIC = b"PARE"
 
 FOREIGN_MAGICS = {
     ENCRYPTED_MAGIC: "the footer is encrypted, and pqassay has no keys: decrypt a copy to check it",
-    b"PAR3": "PAR3 marks footers that are proposed and not specified; pqassay reads none of them",
+    b"PAR3": "PAR3 marks footers that are proposed and not specified; pqassay cannot read them",
     b"PARX": "PARX marks a footer that is proposed and not specified; pqassay does not read it",
 }
 """Magics of files that are not broken and cannot be read, with the reason."""

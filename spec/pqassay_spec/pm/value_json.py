@@ -162,7 +162,7 @@ def _write_physical_type(number: int) -> str | int:
 
 def _read_physical_type(given: object, path: str) -> int:
     if isinstance(given, str) and given not in _NUMBERS:
-        raise NotAValueError(f"{path}: {given[:60]!r} is none of {', '.join(_NUMBERS)}")
+        raise NotAValueError(f"{path}: {given[:60]!r} is not one of {', '.join(_NUMBERS)}")
     return _NUMBERS[given] if isinstance(given, str) else _read_integer(given, path)
 
 

@@ -85,7 +85,7 @@ def test_a_session_that_ran_before_goes_on_after_the_command(spark: SparkSession
         ),
         (
             ["sales", "-c", "a", "--table", "other"],
-            "other: none of its parts can be read; if it is an index table, remove it, else name another folder",
+            "other: no part of it can be read; if it is an index table, remove it, else name another folder",
         ),
         (
             ["abc://lake/sales", "-c", "a"],

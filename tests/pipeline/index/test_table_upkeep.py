@@ -137,7 +137,7 @@ def test_a_table_may_stand_unseen_in_the_folder_and_anywhere_near_a_single_file(
 
 def test_what_is_called_a_part_and_is_no_file_is_refused(tmp_path: Path) -> None:
     index_table.part_path(tmp_path, 1, 0).mkdir()
-    with pytest.raises(Refused, match=r"part-00000001-00000\.parquet is no file"):
+    with pytest.raises(Refused, match=r"part-00000001-00000\.parquet is not a file"):
         table_upkeep.require_table_folder(tmp_path, "elsewhere")
 
 

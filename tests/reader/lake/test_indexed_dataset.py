@@ -215,12 +215,12 @@ def bad_files() -> dict[str, tuple[bytes, str]]:
         "stale": (bytes(stale), "the bytes at the offset are"),
         "no companion": (
             published(data, ["Chad"]),
-            "its index has no companion record, and nobody vouches for it",
+            "its index has no companion record, and is not trusted without one",
         ),
         "other rows": (with_record(data, ["Chad"], row_count=3), "row_count is 3, the file has 2 rows"),
         "other crc": (with_record(data, ["Chad"], crc32=1), "its crc32 is 1"),
         "lossy": (with_record(data, ["Chad"], lossless=False), "it says that values were lost"),
-        "other column": (with_record(data, ["Chad"], column=("id",)), "id is no string column"),
+        "other column": (with_record(data, ["Chad"], column=("id",)), "id is not a string column"),
     }
 
 

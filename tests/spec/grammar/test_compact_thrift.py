@@ -301,7 +301,7 @@ WRONG: list[tuple[type[Record], str, str, str, int]] = [
     (Numbers, "57 00 00", "x.real", "stream read less than specified amount, expected 8, found 2", 1),
     (Numbers, "13", "x.byte", "stream read less than specified amount, expected 1, found 0", 1),
     (Texts, "18 05 61 62", "x.raw", "a value of 5 bytes with 2 bytes left", 2),
-    (Lists, "19 31 01 03 01 00", "x.flags[1]", "3 is no bool", 3),
+    (Lists, "19 31 01 03 01 00", "x.flags[1]", "3 is not a bool", 3),
     (Lists, "29 26 02 02 00", "x.ints", "a list of wire type 6 where 5 is declared", 2),
     (Lists, "29 95 02 02", "x.ints", "9 elements with 2 bytes left", 1),
     (Lists, "49 2c 11 00 10 00 00", "x.structs[1]", "wire type 0 does not exist", 4),

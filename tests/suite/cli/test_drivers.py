@@ -266,7 +266,7 @@ def test_a_limit_without_a_build_is_wrong_usage(room: Path) -> None:
     made(room, "known")
     result = command("drivers", "--timeout", "3")
 
-    assert (2, "error: --timeout is for the lines of a build; give --build as well\n") == (
+    assert (2, "error: --timeout is for the lines of a build; add --build\n") == (
         result.exit_code,
         result.stderr,
     )

@@ -119,7 +119,7 @@ def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A field of 32 bits cannot hold the size of 2^31 blocks: that part of the rule is always kept."""
     header, _ = chunk.bloom_filter_header
     if not _is_whole_blocks(header.numBytes):
-        said = f"the bloom filter of {chunk} has {header.numBytes} bytes, which are no whole blocks"
+        said = f"the bloom filter of {chunk} has {header.numBytes} bytes, not a whole number of blocks"
         field = chunk.fields.bloom_header / "numBytes"
         yield Violation(said, field, f"a positive multiple of {BLOCK_SIZE}", str(header.numBytes))
 

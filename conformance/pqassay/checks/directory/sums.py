@@ -131,7 +131,7 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
             first, last = shown(order, minima[place]), shown(order, maxima[place])
             yield entry.blob_spot("minima").violation(
                 f"{entry}: group {bounded[place]} has measures from {first} to {last}",
-                "a smallest that is no NaN, and a largest that is not less",
+                "bounds that are not NaN, the smallest not above the largest",
                 f"{first} and {last}",
                 row_group=blob.row_group_of(bounded[place]),
             )

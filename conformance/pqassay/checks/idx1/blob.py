@@ -378,6 +378,6 @@ def no_draft_key(index: EmbeddedIndex) -> Iterator[Violation]:
             raise NotApplicable
     except FormatError:
         pass  # what is wrong with the blob is said by other rules
-    said = "this is draft G1: the length is in a key as well"
+    said = "this is draft G1: the length is also in a key"
     field = index.field(idx1.LENGTH_KEY)
     yield Violation(said, field, f"no key {idx1.LENGTH_KEY}", show(index.text(idx1.LENGTH_KEY)))

@@ -53,7 +53,7 @@ class _Side:
     def is_no_value(self, page: int) -> Violation:
         """A bound that is no value of the physical type."""
         kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
-        said = f"the {self.word} bound of page {page} of {self.chunk} is no value of type {kind}: {_bytes(self.raws[page])}"
+        said = f"the {self.word} bound of page {page} of {self.chunk} is not a value of type {kind}: {_bytes(self.raws[page])}"
         field = _entry(self.chunk, self.name, page)
         return Violation(said, field, f"{width} bytes" if width else "a value", _bytes(self.raws[page]))
 

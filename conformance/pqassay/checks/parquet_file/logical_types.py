@@ -206,7 +206,7 @@ def dates_lie_in_common_years(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 def _formless(values: ChunkValues, place: int, form: str, more: str = "") -> Violation:
     value = value_at(values, place, None)
     return Violation(
-        f"{where(values, place)} holds {value}, which is no {form}, and is annotated as {_annotation(values.chunk)}{more}",
+        f"{where(values, place)} holds {value}, not {form}, and is annotated as {_annotation(values.chunk)}{more}",
         _field(values.chunk),
         expected=form,
         actual=value,

@@ -59,7 +59,7 @@ def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator
             f"{' and '.join(names) or 'no header of a type'}"
         )
         field = chunk.fields.page(page) / "type"
-        yield Violation(said, field, own or "none of the known headers", ", ".join(names) or "none")
+        yield Violation(said, field, own or "a known header", ", ".join(names) or "none")
 
 
 @rule("PQF-054", of=PAGES)

@@ -78,7 +78,7 @@ def ids_are_unique(parsed: PmUnderTest) -> Iterator[Violation]:
     for column, described in enumerate(parsed.header.descriptors):
         earlier = first.setdefault(described.id, column)
         if described.id != NO_COLUMN and earlier != column:
-            said = f"ID {described.id} is that of column {parsed.names[earlier]} as well"
+            said = f"ID {described.id} is also that of column {parsed.names[earlier]}"
             yield parsed.in_descriptor(column, "id", said, "an ID of its own, or -1", str(described.id))
 
 

@@ -278,7 +278,7 @@ def geospatial_types_are_types(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         field = (chunk.fields.facts / "geospatial_statistics.geospatial_types")[number]
         if not is_type_code(code):
             yield Violation(
-                f"{code} is no type of a geometry", field, "a code of well-known binary", str(code)
+                f"{code} is not a type of geometry", field, "a code of well-known binary", str(code)
             )
         elif code in seen:
             yield Violation(f"type {code} is listed twice", field, "each type once", str(code))

@@ -225,7 +225,7 @@ def _of_run(report: RunReport) -> Iterator[ET.Element]:
             [_Case(problem.entry, "failure", problem.problem, "expectation") for problem in report.problems],
         )
     if report.tested_nothing:
-        why = "the driver supports none of these operations"
+        why = "the driver supports no operation that was asked for"
         yield _suite(report.driver.label, "run", [_Case("tested", "failure", why, "nothing")])
 
 

@@ -145,7 +145,7 @@ def lines(collection: Collection) -> list[str]:
     ]
     if uncertain:
         found.append(
-            f"of {len(uncertain)} nobody can say which rows are right, so that nothing but a crash is wrong:"
+            f"expected rows of {len(uncertain)} are not known; only a crash counts as wrong there:"
         )
     for file in uncertain[:MOST_TOLD]:
         said = (

@@ -126,7 +126,7 @@ def _column(name: str, column: dict[str, Any], node: SchemaNode | None, root: Sc
         yield Fault(COLUMNS, said, wanted, "another type", name)
     box = column.get("bbox")
     if box is not None and not _is_box(box):
-        said = f"the bbox of column {show(name)} is no box"
+        said = f"the bbox of column {show(name)} is not a box"
         yield Fault(COLUMNS, said, "4 or 6 numbers, least before greatest", show(str(box)[:100]), name)
     if column.get("covering") is not None:
         yield from _covering(name, column, root)

@@ -76,7 +76,7 @@ def require_order(chunk: ColumnChunkUnderTest) -> Order:
 def _no_order(chunk: ColumnChunkUnderTest) -> NotChecked:
     kind = chunk.leaf.physical_type
     return NotChecked(
-        f"the order of column {chunk.column}, {kind}, is none, or none that pqassay knows", "file"
+        f"column {chunk.column}, {kind}, has no order that pqassay knows", "file"
     )
 
 

@@ -230,7 +230,7 @@ class BlobUnderTest:
         if there + nulls.count(1) != len(nulls):
             with self._reading(f"keys[{number}].nulls"):
                 raise Malformed(
-                    "a byte that tells of a null is neither 0 nor 1",
+                    "a byte that marks nulls is neither 0 nor 1",
                     rule="DIR-022",
                     offset=place.nulls.start,
                     length=len(nulls),

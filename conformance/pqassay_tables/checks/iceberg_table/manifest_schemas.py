@@ -61,7 +61,7 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
     place = one.manifest.listed.place(field_ids.MANIFEST_PATH)
     own = _in_header(raw)
     if own is None:
-        said = f"the schema in the header of {one.name} is none"
+        said = f"the header of {one.name} does not hold a schema"
         yield wrong(one, place, said, "a schema as JSON", raw.decode(errors="replace")[:80])
         return
     if (broken := one.table.file.part(_Sound).broken) is not None:

@@ -183,7 +183,7 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
                 if not isinstance(value, float) or not math.isnan(value):
                     continue
                 reason = "it is NaN"
-            said = f"the {member.replace('_', ' ')} of partition field {field.name} of {one.name} is no {kind}: {reason}"
+            said = f"the {member.replace('_', ' ')} of partition field {field.name} of {one.name} is not a value of type {kind}: {reason}"
             place = one.manifest.listed.summary_place(summary.number, member)
             yield wrong(one, place, said, f"a value of type {kind}", shown(kind, raw))
 

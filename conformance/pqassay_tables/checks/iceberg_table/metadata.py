@@ -101,7 +101,7 @@ def required_members_are_there(table: IcebergTable) -> Iterator[Violation]:
         if metadata.get(name) is None:
             said = f"the metadata are of version {version}, and have no {name}"
             field = metadata_field(table.file, table.state.file, name)
-            yield Violation(said, field, f"a {name}", "none", remedy="a commit that writes the metadata anew")
+            yield Violation(said, field, f"a {name}", "none", remedy="a commit that rewrites the metadata")
 
 
 def _given(table: IcebergTable, name: str) -> Any:
@@ -280,7 +280,7 @@ def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
     for name, holder, key in CHOSEN:
         given, ids = metadata.get(name), [one.get(key) for one in objects(metadata, holder)]
         if given is not None and ids and given not in ids:
-            said = f"{name} is {given}, which none of the {holder} has"
+            said = f"{name} is {given}, which is not among the {holder}"
             known = ", ".join(str(one) for one in ids[:20])
             yield _wrong(table, (name,), said, f"one of {known}", str(given)[:80])
 

@@ -131,7 +131,7 @@ def bounds_of_shapes_are_points(column: EntryBounds[IcebergEntry]) -> Iterator[V
         if point(raw) is None:
             reason = "x, y or m is NaN" if len(raw) in POINT_WIDTHS else f"it has {len(raw)} bytes"
             expected = "16, 24 or 32 bytes of coordinates"
-            said, actual = f"is no point: {reason}", f"0x{raw[:40].hex()}"
+            said, actual = f"is not a point: {reason}", f"0x{raw[:40].hex()}"
             yield wrong_bound(column, one, metric, said, expected, actual)
 
 

@@ -146,7 +146,7 @@ def _columns(
         raise _wrong(f"schemaString nests structs more than {DEEPEST} levels deep", "fewer levels", "more")
     fields: Any = object_of(node).get("fields")
     if not isinstance(fields, list) or cast("Json", node).get("type") != "struct":
-        raise _wrong(f"{'.'.join(names) or 'schemaString'} is no struct", "a struct with fields", node)
+        raise _wrong(f"{'.'.join(names) or 'schemaString'} is not a struct", "a struct with fields", node)
     seen: set[str] = set()
     for given in fields:
         declared: Json = object_of(given)

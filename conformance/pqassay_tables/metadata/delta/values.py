@@ -116,7 +116,7 @@ def _boolean(raw: Any) -> bool:
 
 def _moment(read: Callable[[str], int], what: str, raw: Any) -> int:
     if not isinstance(raw, str):
-        raise ValueError(f"it is no {what}")
+        raise ValueError(f"it is not a {what}")
     return read(raw)
 
 

@@ -164,7 +164,7 @@ def _why_not_described(entry: Entry, found: Sequence[SchemaLeaf]) -> str:
     if not found:
         return "it describes no column"
     if any(order_in_blobs(leaf) is None for leaf in found):
-        return f"{entry.names} is no column that can be described"
+        return f"{entry.names} is not a column that an index can describe"
     if head.type == IndexType.DISTINCT_SET and len(found) != 1:
         return f"it describes {len(found)} columns, and not one"
     if head.granularity == Granularity.PAGE and len(found) != 1:

@@ -74,7 +74,7 @@ class Allowed(Enum):
     """The kinds of values that logical types allow, where their physical type holds more."""
 
     INTEGERS = "integers narrower than their physical type"
-    DECIMALS = "decimals of so many digits"
+    DECIMALS = "decimals within their precision"
     TIMES = "times of a day"
     CALENDAR = "dates and timestamps"
     TEXT = "UTF-8"

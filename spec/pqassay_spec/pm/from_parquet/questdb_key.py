@@ -54,7 +54,7 @@ COLUMN_FIELDS = (
         "column_top",
         int,
         True,
-        "Rows at the beginning from before the column was added. Their nulls are in the Parquet file all the same.",
+        "Rows at the beginning from before the column was added. Their nulls are in the Parquet file nevertheless.",
     ),
     JsonField(
         "format", int, False, "1 for a symbol column whose keys are those of the table: LOCAL_KEY_IS_GLOBAL."

@@ -181,7 +181,7 @@ def describe(
 
 def _count(value: int, where: str) -> int:
     if value < 0:
-        raise Malformed(f"{value} is no count", field=where, expected="0 or more", actual=str(value))
+        raise Malformed(f"{value} is not a count", field=where, expected="0 or more", actual=str(value))
     return value
 
 
@@ -401,5 +401,5 @@ def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[Exte
         return None, "it is of an unknown kind"
     start, length = offset + taken, header.numBytes
     if length < BLOCK_SIZE or length % BLOCK_SIZE or start + length > framing.footer_start:
-        return None, f"a bitset of {length} bytes at {start} is no number of blocks in the body of the file"
+        return None, f"a bitset of {length} bytes at {start} is not made of whole blocks in the body of the file"
     return ExternalBloom(start, length), ""
