@@ -13,11 +13,12 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 PATTERNS = re.compile(
-    r"(?<!there )\b(?:is|are|was|were) no (?!more\b|less\b|longer\b|greater\b)|\bnobody\b|\bwhoever\b|\banew\b|\bso many\b"
+    r"(?<![Tt]here )\b(?:is|are|was|were) no(?:ne\b| (?!more\b|less\b|longer\b|greater\b))|\bnobody\b|\b[Ww]hoever\b|\banew\b|\bso many\b"
     r"|\b(?:say|says|said|tell|tells|told) of\b|\bmend(?:s|ed|ing)?\b|\bcomes? to no good\b|\bleav(?:e|es|ing) over\b"
-    r"|\bdo(?:es)? without\b|\bmakes? out\b|\ball the same\b"
+    r"|\bdo(?:es)? without\b|\bmakes? out\b|\ball the same\b|(?:^|(?<=[.;:] ))(?:Of (?!course\b)|Who )[a-z]|\bNobody\b"
+    r"|\bstands?\b(?! for\b| alone\b| out\b)|\bmatters? of\b|\bto be had\b"
 )
-"""What a sentence must not have. "There is no" and "is no longer" are plain English."""
+"""What a sentence must not have, with single spaces. "There is no" and "is no longer" are plain English."""
 
 CLEAN = (
     "README.md",
