@@ -93,7 +93,7 @@ class Owners:
         return None if found is None else found.wrote
 
     def of_finding(self, finding: Finding) -> Owner | None:
-        """Whom a finding is for: about a file, who wrote it; about what the table says of it, who made the entry.
+        """Whom a finding is for: the writer of the file, or of the entry in the table if that is wrong.
 
         ``None`` where no table is behind it.
         """

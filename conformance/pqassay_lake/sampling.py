@@ -1,9 +1,9 @@
-"""A sample of the files of a check, chosen so that a bound can be told of those that were not judged.
+"""A sample of the files of a check, chosen so that a bound can be given for those that were not judged.
 
 Files are divided into strata by what is known before any is opened: the table, and the partition or folder. Nothing that changes when files are copied or
 checked out, such as their times, has a part in it. All files have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes files from all strata in
 proportion, in each of them by chance, so that a larger sample contains the smaller one, and a sample that was interrupted goes on where
-it was. Who wrote a file is learned from its footer: the sample grows until the bound is reached for each writer that is frequent.
+it was. The writer of a file is in its footer: the sample grows until the bound is reached for each writer that is frequent.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class Sampling:
         self, members: Sequence[Judged], writer: str | None, files: int | None
     ) -> Iterator[SampleBound]:
         for rule, broken, tested in self._counts(members):
-            # Where a rule could not be tested, nobody knows of how many files it could have been.
+            # Where a rule could not be tested, it is not known in how many files it could have been.
             known = files if tested == len(members) else None
             at_most = upper_bound(broken, tested, known, risk=self._wish.risk)
             yield SampleBound(rule, tested, broken, at_most, writer)

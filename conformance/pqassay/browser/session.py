@@ -174,7 +174,7 @@ class Session:
         """A file laid on the bench, which is done once.
 
         Raises:
-            UsageError: It is none of the session.
+            UsageError: The session does not have it.
         """
         if name not in self._benches:
             source = next((one for one in self._sources if one.name == name), None)

@@ -52,7 +52,7 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     "PQF-143": ("PQF-182",),
     # Copies of a schema that differ are a key that occurs twice.
     "PQF-006": ("PQF-186",),
-    # A bound that is not a number is no bound of numbers.
+    # NaN does not bound numbers.
     "STA-007": ("STA-089",),
 }
 """Rules beside which one is left out in the same row groups of a column, whatever the fields, even if their verdicts are weaker."""

@@ -1,6 +1,6 @@
 """The trace of a Parquet file: head, pages, indexes, bloom filters, embedded index, gaps, footer, tail.
 
-Every byte has a leaf: a field, or what the bytes are that nobody takes apart.  `BODY` lists what finds the structures of the body;
+Every byte has a leaf: a field, or a name for bytes that are not taken apart.  `BODY` lists what finds the structures of the body;
 bytes that none of these claims are gaps.
 """
 

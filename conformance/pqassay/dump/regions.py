@@ -1,4 +1,4 @@
-"""Regions: the parts of a file that are traced one by one, and the leaves for bytes that nobody takes apart.
+"""Regions: the parts of a file that are traced one by one, and the leaves for bytes that are not taken apart.
 
 The regions of a file are found first, from its footer, and traced in the order of their bytes, so that no more than one of them
 need be in memory.  What the leaves of a region leave out, and what lies between two regions, gets a leaf that says what it is.

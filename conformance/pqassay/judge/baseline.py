@@ -1,10 +1,10 @@
 """Baselines: findings that are known and shall not count, so that a check can be introduced where not all is well.
 
-An entry names a file, a rule and a column, not a place: places move whenever a file is written anew.  It holds the
+An entry names a file, a rule and a column, not a place: places move whenever a file is rewritten.  It holds the
 number of places instead, and a finding that has more than that counts again.  Gaps, which are what could not be looked at, are
 accepted the same way: by file, obstacle, and number of columns.
 
-Where files come every night, entries that name files hold for a day.  An entry may name a writer instead, by what footers say of it: then it
+Where files come every night, entries that name files hold for a day.  An entry may name a writer instead, by `created_by` of footers: then it
 holds for all that this writer wrote and will write, until it expires, and says why.
 """
 
@@ -69,7 +69,7 @@ class Entry:
 class WriterEntry:
     """What is known of everything that a writer wrote, in files that are there and in files to come.
 
-    ``created_by`` is a pattern for what the footer says of the writer, with the wildcards of file names; ``rule`` is as in `Entry`, ``column``
+    ``created_by`` is a pattern for the writer that the footer names, with the wildcards of file names; ``rule`` is as in `Entry`, ``column``
     any if there is none.  ``expires`` is the last day on which it holds, such as ``"2027-01-31"``, in UTC.
     """
 
@@ -132,7 +132,7 @@ class Baseline:
         """Read a baseline.
 
         Raises:
-            UsageError: It cannot be read, or is none.
+            UsageError: It cannot be read, or is not a baseline.
         """
         name = os.fspath(path)
         try:
@@ -274,7 +274,7 @@ class Baseline:
         return any(not one.has_expired(self.today) for one in covering)
 
     def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[Entry, str]]:
-        """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if nobody knows."""
+        """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if that is not known."""
         files = {self._path_of(file.path): file for file in report.files}
         folders = [self._path_of(root) for root in roots]
         for entry in self.entries.values():
@@ -338,7 +338,7 @@ def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text as JSON can hold it; a path or a column may hold bytes that are no UTF-8."""
+    """Text as JSON can hold it; a path or a column may hold bytes that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -140,7 +140,7 @@ def check(
 
     Args:
         target: The bytes of one file, or a `Source` of them, which is read in this process and stays open; or a path, a pattern
-            (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``), or several of them. Of folders, everything below is checked that is called like a Parquet file or
+            (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``), or several of them. In folders, everything below is checked that is called like a Parquet file or
             ``_pm``; of one that is a Delta or Iceberg table, the table and its live files, and nothing else.
         kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
         beside: What is beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
@@ -218,7 +218,7 @@ def planned(
 ) -> Plan:
     """Find what a check will judge, and decide how; judge nothing.
 
-    Whoever judges in a way of its own begins here and ends with `concluded`, so that only the judging differs. The
+    A caller that judges in its own way begins here and ends with `concluded`, so that only the judging differs. The
     arguments and errors are those of `check`; ``listing`` lists folders of stores instead of `pqassay.stores.remote.listing`.
     """
     _require_known(options)

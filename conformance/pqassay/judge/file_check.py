@@ -70,7 +70,7 @@ NEEDS_BODIES = "needs --crc or tier values"
 """The reason why they are not checked where bodies are not read."""
 
 NOT_JUDGED = "the file could not be judged"
-"""The reason why a rule is not checked on a file that nobody could look at; the report on the file says more."""
+"""The reason why a rule is not checked on a file that could not be read; the report on the file says more."""
 
 IN_S3 = f"{OURS} strip s3://"
 """Begins the one command that writes to a store."""
@@ -94,7 +94,7 @@ class Selection:
 def why_none(selection: Selection, options: Options, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
     """The reason why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one.
 
-    Of a table, the rules about what it says of its files count as well, though it may have none.
+    For a table, the rules about what it says about its files also count, though it may have no files.
     """
     left_out = _all_left_out(selection, options)
     if any(not asked_about(kind, kind).keys() <= left_out.keys() for kind in kinds):
@@ -140,7 +140,7 @@ def check_source(
         kind: The kind of file that the bytes are; rules for other kinds are not applicable.
         beside: Opens a file of the same folder by its name.
         table: The table that is judged, or to which the file belongs.
-        claims: What that table says of the file.
+        claims: What that table says about the file.
 
     Returns:
         The report, and the coverage that it will name.
@@ -310,7 +310,7 @@ def _gaps(file: FileUnderTest, hindrances: Iterable[tuple[str, Hindrances]]) -> 
 
 
 def _column_count(file: FileUnderTest) -> int:
-    """The columns of a file, 0 where nobody can tell."""
+    """The columns of a file, 0 where they are not known."""
     try:
         if file.table is not None and file.claims is None:
             return 0
@@ -386,7 +386,7 @@ def _younger(rule: Rule, file: FileUnderTest) -> str:
 
 
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
-    """What mends it: of a local file a command of ours, of a file of a table what that table's own software does."""
+    """The repair: for a local file a command of pqassay, for a file of a table one of that table's own software."""
     found = next((v.remedy for v in group.first if v.remedy), None) or remedy(
         file, rule.id, group.column, group.row_groups
     )

@@ -139,7 +139,7 @@ def literal(written: Any) -> Value:
     """A value as it is in a predicate.
 
     Raises:
-        PredicateError: It is none.
+        PredicateError: It is not a value.
     """
     match written:
         case None | bool() | str() | int():

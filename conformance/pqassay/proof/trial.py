@@ -202,7 +202,7 @@ class EngineProcesses:
             self._end(name)
 
     def seconds(self, size: int) -> float | None:
-        """Time for one query of a file of so many bytes."""
+        """Time for one query of a file of a size in bytes."""
         if self.limits.timeout is None:
             return default_seconds(size)
         return self.limits.timeout or None
@@ -212,7 +212,7 @@ class EngineProcesses:
         return self.decode(plan, path, findings, folder, size=size)
 
     def decode(self, work: Callable[..., Found], *arguments: Any, size: int) -> Found:
-        """Have some work done on a file of so many bytes in the process that decodes. Raises what ends that."""
+        """Have some work done on a file of a size in bytes in the process that decodes. Raises what ends that."""
         return self._done("", work, arguments, self.seconds(size), limits_memory=True)
 
     def start(self, engine: Engine, healthy: Asked) -> None:
@@ -294,7 +294,7 @@ class EngineProcesses:
 
 
 def is_about_tables(rule: str) -> bool:
-    """Whether a rule is about tables, or what they say of their files."""
+    """Whether a rule is about tables, or what they say about their files."""
     return family_of(rule).is_about_tables
 
 
@@ -305,7 +305,7 @@ def _proofs(
     engines: Sequence[Engine],
     table: TableAt | None = None,
 ) -> list[Proof]:
-    """A proof for each of some findings of a local file, or of what the table around it says of it."""
+    """A proof for each of some findings of a local file, or of what the table around it says about it."""
     if not findings:
         return []
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name, Places() as places:
@@ -334,7 +334,7 @@ def _told(
     running: EngineProcesses,
     engines: Mapping[TableKind, Sequence[Engine]],
 ) -> list[Proof]:
-    """A proof for each of some findings about what the table around a local file says of it."""
+    """A proof for each of some findings about what the table around a local file says about it."""
     table = None
     if findings:
         is_table = file.kind in formats()
@@ -512,7 +512,7 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
 
 
 def verdict_on(answered: Answered) -> EngineVerdict:
-    """What an answer says of its engine."""
+    """What an answer says about its engine."""
     if answered.is_incomparable or answered.error == NOT_ASKED:
         return "not comparable"
     if answered.error:
@@ -529,4 +529,4 @@ def _judged(engine: Engine, answered: Answered) -> Judged:
 
 
 _RANKS: Mapping[str, int] = {"rows lost": 2, "wrong rows": 2, "crashed": 1, "refused": 1}
-"""Weights of verdicts: wrong rows, which nobody notices, before errors."""
+"""Weights of verdicts: wrong rows, which go unnoticed, before errors."""

@@ -1,7 +1,7 @@
 """Comparison of two reports: fixed, broken, new, and not looked at.
 
 Two checks are compared finding by finding (file, rule and column), two runs result by result (case and operation).  A finding
-that is gone counts as fixed only if the later check looked at that file and that rule; otherwise nobody knows.
+that is gone counts as fixed only if the later check looked at that file and that rule; otherwise it is not known.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ class Gate:
     """What fails a check, and whether it did.
 
     Attributes:
-        effects: Findings that could do one of these, or that engines were seen to answer with one of them, count; all if empty.
-            Of the latter a WARN counts, too.
+        effects: Findings count that could have one of these effects, or had one in an engine; all if empty.
+            If an engine had it, a WARN counts, too.
         max_files: In how many files there may be findings that count.
         files: In how many there are.
     """

@@ -105,7 +105,7 @@ class RangedFile(Protocol):
         ...
 
     def read_at(self, nbytes: int, offset: int) -> bytes:
-        """Up to so many bytes from a place."""
+        """Up to ``nbytes`` bytes from an offset."""
         ...
 
     def close(self) -> None:

@@ -208,7 +208,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def kind_of_folder(folder: str, names: frozenset[str]) -> TableKind | None:
-    """The format of the table that a local folder is; ``None`` if it is none.
+    """The format of the table in a local folder; ``None`` if there is no table.
 
     Args:
         folder: Its path.

@@ -165,7 +165,7 @@ class EntryUnderTest:
         return shapes.of(self.entry.columns)
 
     def _chunks_of_footer(self) -> Iterator[int]:
-        """The number of each row group; raises `NotChecked` at the first whose chunk nobody can look into."""
+        """The number of each row group; raises `NotChecked` at the first whose chunk cannot be read."""
         positions = self.ordinals
         for number, group in enumerate(self.file.metadata.row_groups):
             for position, leaf in zip(positions, self.leaves, strict=True):
@@ -198,7 +198,7 @@ class EntryUnderTest:
 
     @Remembered
     def is_described(self) -> bool:
-        """True. Raises what `is_fresh` does, and DIR-007, DIR-011, DIR-018: nobody knows what its blob should be then."""
+        """True. Raises what `is_fresh` does, and DIR-007, DIR-011, DIR-018: its blob cannot be judged then."""
         _ = self.is_fresh
         if any(self.strange_codes()):
             raise Broken("DIR-007")
@@ -466,7 +466,7 @@ class IndexDirectory:
         return ""
 
     def require_readable(self) -> None:
-        """Raise what keeps a directory from being read: which bytes belong to it, nobody can say then."""
+        """Raise what keeps a directory from being read: its bytes are not known then."""
         for one in self.directories:
             _ = one.directory
 
@@ -478,7 +478,7 @@ def _explains(entry: EntryUnderTest) -> bool:
         if not entry.stale:
             return True
     except NotChecked:
-        return True  # what nobody here knows is not judged
+        return True  # unknown types are not judged
     except (FormatError, NotApplicable):
         pass
     return entry.has_its_bytes()

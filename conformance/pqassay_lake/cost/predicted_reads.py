@@ -174,7 +174,7 @@ class _EmptyObject:
 
 
 class _Unread(RemoteSource):
-    """A source of which nobody looks at the bytes."""
+    """A source whose bytes are never looked at."""
 
     def _joined(self, pieces: list[bytes]) -> bytes:  # noqa: ARG002 - they are none
         return b""

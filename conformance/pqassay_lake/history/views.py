@@ -1,7 +1,7 @@
 """Views on a history: its runs, and the findings of one of them, all or those that are new, one by one or by writer, rule or owner.
 
 A finding is known by file, rule and column.  It is *new* in a run if none of the runs before had it, back to the last one that judged all of
-the same scope: so a check of what was added since yesterday does not make everything else new, and what was mended and broken again is.
+the same scope: so a check of what was added since yesterday does not make everything else new, and what was repaired and broken again is.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ PLAIN_TYPES = ("STRING", "INT", "BIGINT", "SMALLINT", "TINYINT", "DATE", "BOOLEA
 """Types whose partition values SQL reads as the log writes them."""
 
 FIXED_KEYS = ("delta.identity.start", "delta.generationExpression")
-"""What the metadata of a column has whose values nobody may set."""
+"""Keys in the metadata of a column whose values cannot be set."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _fields(state: DeltaState) -> list[dict[str, Any]]:
 
 
 def _is_made(declared: dict[str, Any]) -> bool:
-    """Whether Delta makes the values of a column, so that nobody may set them."""
+    """Whether Delta makes the values of a column, so that they cannot be set."""
     given = declared.get("metadata") or {}
     return any(key in given for key in FIXED_KEYS)
 

@@ -267,7 +267,7 @@ def _change(entry: Expectation | None, result: Result) -> tuple[str, str] | None
 
 
 def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
-    """An entry with its cases, and with the reason of the first, if nobody has written one."""
+    """An entry with its cases, and with the reason of the first, unless one was written by hand."""
     cases = tuple(result.case for result in results)
     answers = {result.case: result.pin for result in results if result.pin is not None}
     return dataclasses.replace(
@@ -276,7 +276,7 @@ def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
-    """The entry for a result, yet without its cases, and without a reason that nobody has written."""
+    """The entry for a result, yet without its cases, and without a reason unless one was written by hand."""
     kept = next((entry for entry in before.entries if entry.concerns(result)), None)
     if kept is None or dataclasses.replace(kept, answers={}).disagreement(result):
         kept = Expectation((), result.outcome)

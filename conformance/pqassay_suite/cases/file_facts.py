@@ -91,7 +91,7 @@ class FileFacts:
         has_choice: Whether an index of pages or a bloom filter tells readers what to leave out.
         tags: Features that a reader meets in it: those of its needs that are types, nesting and codecs, and ``physical.int96``,
             ``encoding.plain``, ``page.v2``, ``structure.bloom-filter``, …; of a damaged file those that can be told.
-        values: How many values its footer tells of.
+        values: How many values its footer counts.
     """
 
     needs: tuple[str, ...] = ()
@@ -232,7 +232,7 @@ def tags_of_chunk(chunk: ColumnChunkUnderTest) -> Iterator[str]:
             yield from _tags_of_page(page)
         if chunk.unusual_levels:
             yield "levels.bit-packed"
-    except (FormatError, NotApplicable, NotChecked):  # what the footer says of its encodings has to do
+    except (FormatError, NotApplicable, NotChecked):  # what the footer says about its encodings has to do
         yield from (f"encoding.{_dashed(_named(Encoding, encoding))}" for encoding in facts.encodings)
 
 

@@ -50,7 +50,7 @@ def future(
 ) -> None:
     """Test what a driver does with unknown enum values, union members, fields and pages.
 
-    Each file stands beside a twin that is readable today. `*` marks a promise of the format that is broken.
+    Each file has a twin that is readable today. `*` marks a promise of the format that is broken.
     """  # fmt: skip
     from pqassay.cli.output import write_output
     from pqassay_suite.cases.case import CaseError

@@ -266,7 +266,7 @@ def _require_own_files(
 
 
 def _settings(named: NamedDriver, settings: Settings) -> Settings:
-    """Settings with what a driver that comes with pqassay says of itself."""
+    """Settings with those of a driver that comes with pqassay."""
     known = named.implementation
     if known is None:
         return settings

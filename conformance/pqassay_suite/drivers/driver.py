@@ -31,7 +31,7 @@ then.  Of one that is not, each is asked for again."""
 
 
 WRITTEN = 200
-"""Bytes of an answer to a greeting that are shown where it is none."""
+"""Bytes of an invalid answer to a greeting that are shown."""
 
 
 class CannotStartError(Exception):

@@ -62,7 +62,7 @@ class Selection:
 
     Attributes:
         rows: All of them, as the query would give them.
-        compared: Of each, the values that the predicate compares.
+        compared: For each, the values that the predicate compares.
         by_row: These values by the canonical row.
     """
 

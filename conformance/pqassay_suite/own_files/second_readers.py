@@ -1,6 +1,6 @@
 """Independent readers that say which rows a file holds: drivers that come with pqassay, and are not the one under test.
 
-What two of them read alike, in code that they do not share, is taken for the truth.  Nobody decides by majority: where two read
+What two of them read alike, in code that they do not share, is taken for the truth.  There is no majority: where two read
 other rows, it is not known which are right.
 """
 
@@ -121,7 +121,7 @@ class SecondReaders:
         return [reader.name for reader in self._readers if reader.was_asked]
 
     def confirmed(self, file: Path, facts: FileFacts) -> Confirmed:
-        """What they say about a file; nobody is asked any more once two have given rows.
+        """What they say about a file; no more are asked once two have given rows.
 
         Args:
             file: A copy of it, in a folder of its own.

@@ -5,8 +5,8 @@ A file has many features, and most of them have nothing to do with its failure. 
 1. *Columns*: the result names the columns that came back wrong. If it names none, as with a refusal, each column of the file may be the
    cause, except those of which an equal is read elsewhere. A feature is to blame only if all of them agree on it.
 2. *Pairs*: a feature is suspected if the reader reads a column that has everything else that the failing column has. Varieties of the
-   feature may be absent too: a column that is no BYTE_ARRAY is no STRING either.
-3. *Values*: if a column with all the same features is read elsewhere, the values make the difference. Then only the type of the column
+   feature may be absent too: a column that is not a BYTE_ARRAY is not a STRING either.
+3. *Values*: if a column with equal features is read elsewhere, the values make the difference. Then only the type of the column
    is suspected, since an encoding or a codec carries any value.
 4. *The narrowest*: a variety is to blame rather than what it is a variety of, and otherwise the feature whose cases fail most often.
 

@@ -183,7 +183,7 @@ def run(
 
 @dataclass(frozen=True)
 class Declared:
-    """What a driver says of itself, and what follows.
+    """What a driver says about itself, and what follows.
 
     Attributes:
         hello: Its greeting.
@@ -461,7 +461,7 @@ def _inherited(result: Result) -> Result:
 
 
 def _cause_of_scan(one: Judged, blame: Blame | None) -> str:
-    """How rows differ, and whether they do without the index; what is wrong without it is wrong of `read` as well."""
+    """How rows differ, and whether they also differ if the index is not used; then `read` is wrong, too."""
     cause = one.judgement.cause
     return f"{cause}, {blame}" if blame not in (None, "without it too") else cause
 
@@ -561,7 +561,7 @@ def driver_digest(command: Sequence[str]) -> str:
     for number, part in enumerate(command):
         path = shutil.which(part) if number == 0 else part
         total.update(part.encode("utf-8", "surrogateescape") + b"\n")
-        if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path raises for names that are no paths
+        if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path raises for names that are not paths
             with Path(path).open("rb") as file:
                 total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()

@@ -35,7 +35,7 @@ TRACED_HEADER = 1 << 16
 """Bytes of a broken header in which the place is looked for."""
 
 OBJECTS_FLOOR, BYTES_OF_OBJECT = 1 << 12, 8
-"""Objects that are read of a file: so many, and one more for so many of its bytes. An entry has a path, which does not compress to less."""
+"""Objects that are read of a file: a number, and one more for a number of its bytes. An entry has a path, which does not compress to less."""
 
 
 BROKEN = (FormatError, IndexError, ValueError, struct.error, OverflowError)
@@ -185,7 +185,7 @@ class Container:
         return leaves, plain, block.start if self.codec == "null" else -1
 
     def broken(self, reason: str, offset: int | None = None, length: int = 0) -> Malformed:
-        """The error that the file is no container of what it should be."""
+        """The error that the file is not a container of what it should be."""
         return Malformed(
             f"{self.name} cannot be read: {reason}",
             rule=self.rule,
@@ -228,7 +228,7 @@ def container(name: str, data: bytes, rule: str) -> Container:
         rule: The rule that it breaks where it cannot be read.
 
     Raises:
-        FormatError: It is none, or has a codec that is not known.
+        FormatError: It is not a container, or has a codec that is not known.
     """
     if data[: len(MAGIC)] != MAGIC:
         reason = f"{name} is not an Avro object container"

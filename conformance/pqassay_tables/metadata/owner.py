@@ -1,4 +1,4 @@
-"""The owner of a file of a table: what the commit that added the file says of the job, engine, user and query behind it.
+"""The owner of a file of a table: what the commit that added the file says about the job, engine, user and query behind it.
 
 Delta writers describe a commit in its ``commitInfo`` action, Iceberg writers in the summary of the snapshot.  Neither format demands
 any of it, so that every member may be missing; names differ from engine to engine, and those that are in use are listed here.
@@ -48,7 +48,7 @@ class Owner:
         commit: The version of a Delta table, or the id of the snapshot of an Iceberg table; empty where it is not known.
         at: When it was committed, in milliseconds since 1970.
         operation: What it did, in the words of its writer.
-        job, engine, user, query: Who did it; ``None`` where the commit does not say it.
+        job, engine, user, query: What did it; ``None`` where the commit does not say it.
         reason: Why nothing is known; empty where the commit was found.
     """
 

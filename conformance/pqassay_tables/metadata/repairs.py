@@ -1,4 +1,4 @@
-"""How what is wrong in a table is mended: by the table's own software, which has to write what it records.
+"""How what is wrong in a table is repaired: by the table's own software, which has to write what it records.
 
 A repair has a name, by which `pqassay repair` groups statements, and a text, which findings show as their remedy.
 """
@@ -12,7 +12,7 @@ from pqassay_spec.table.layout import TableKind
 
 
 class Repair(NamedTuple):
-    """One way to mend a table.
+    """One way to repair a table.
 
     Attributes:
         name: What plans call it.
@@ -109,7 +109,7 @@ DELTA_CHECKSUM = Repair(
 )
 
 OF_FILES: Mapping[TableKind, Repair] = {"delta": DELTA_FILE, "iceberg": ICEBERG_FILE}
-"""What makes a data file anew, by the format of its table."""
+"""What rewrites a data file, by the format of its table."""
 
 SEEN: Mapping[TableKind, Repair] = {"delta": DELTA_SEEN, "iceberg": ICEBERG_SEEN}
 
@@ -123,11 +123,11 @@ SEEN_BY_READERS = frozenset(
         *("ICE-015", "ICE-033", "ICE-034", "ICE-043", "ICE-057", "ICE-060", "ICE-066", "ICE-068"),
     )
 )
-"""Rules about claims by which readers read other rows than there are: a file that breaks one is not to be written anew by a reader."""
+"""Rules about claims by which readers read other rows than there are: a reader must not rewrite a file that breaks one."""
 
 
 def remedy_of(rule_id: str, remedy: str) -> str:
-    """The remedy of a finding in what a table says of a file, given the one for all of that."""
+    """The remedy of a finding in what a table says about a file, given the one for all of that."""
     if remedy == ICEBERG_MANIFESTS.text and rule_id in MANIFESTS_SEEN:
         return ICEBERG_MANIFESTS_READ.text
     for kind, one in OF_FILES.items():

@@ -137,7 +137,7 @@ class _Comparison:
         yield Mismatch(problem, field, node.place, str(held))
 
     def _type(self, field: TableField) -> Problem:
-        """What another type is; of a column that nobody reads from the file, it is not as bad."""
+        """The verdict on another type; it is milder for a column that is not read from the file."""
         return Problem.OTHER_TYPE if field.is_constant else Problem.TYPE
 
 

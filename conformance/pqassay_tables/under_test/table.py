@@ -250,7 +250,7 @@ def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: 
 
 
 class _TracedEntries:
-    """Where the fields of the entries of a manifest are: what a report says of a file is said of one entry, mostly."""
+    """Where the fields of the entries of a manifest are: what a report says about a file is mostly about one entry."""
 
     def __init__(self, _: FileUnderTest) -> None:
         self._known: dict[int, tuple[list[Leaf], bytes, int]] = {}

@@ -33,7 +33,7 @@ MOST_FOOTERS = 16
 """Footers of data files that are read, at most, to see how many rows they have."""
 
 UNKNOWN = int(np.iinfo(np.int64).max)
-"""The number of rows of a data file of which nobody knows it."""
+"""The number of rows of a data file where it is not known."""
 
 
 class Half(NamedTuple):

@@ -110,7 +110,7 @@ def decode(data: bytes) -> Bitmap:
         data: Its bytes; what follows it is left alone.
 
     Raises:
-        Malformed: It is none in the portable format; the field and the offset in the data are named.
+        Malformed: It is not a bitmap in the portable format; the field and the offset in the data are named.
         Unsupported: It has more than `MOST_CONTAINERS` containers.
     """
     return _BitmapReader(data).read()

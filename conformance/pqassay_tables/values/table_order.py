@@ -1,4 +1,4 @@
-"""The order of the rows of a file, compared with what its table says of it: of all rows, across row groups.
+"""The order of the rows of a file, compared with what its table says about it: over all rows, across row groups.
 
 What the Iceberg specification leaves open, is let pass: a zero beside one of the other sign, and NaN whose sign is set.  Other NaN is
 greater than every number.  Texts compare by the bytes of their UTF-8.

@@ -1,6 +1,6 @@
 """Checks of bloom filters that need no values: where they are, their headers, and how full their bitsets are.
 
-Whether a filter holds the values of its chunk is the matter of the tier ``values``.
+The tier ``values`` judges whether a filter holds the values of its chunk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.thrift import Type
 
 DISPUTED_TYPES = (Type.BOOLEAN, Type.INT96)
-"""Types whose PLAIN bytes as such are disputed, or that nobody looks up in a filter."""
+"""Types whose PLAIN bytes as such are disputed, or that readers never look up in a filter."""
 
 MOST_PASSING = 0.5
 """The share of absent values above which a filter is of no use."""
@@ -69,7 +69,7 @@ def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
     for chunk in file.part(ColumnChunks).having("bloom_filter"):
         offset = chunk.facts.bloom_filter_offset or 0
         if not file.framing.body_start <= offset < file.framing.footer_start:
-            continue  # where it is, nobody can say
+            continue  # its place is not known
         if offset < highest:
             yield Violation(
                 message=f"the bloom filter of {chunk} is at {offset}, before one of a column or row group before it, at {highest}",

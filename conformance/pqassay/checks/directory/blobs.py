@@ -20,7 +20,7 @@ WITH_PARTS = entries_of(IndexType.DISTINCT_SET, IndexType.ZONE_SUMS, IndexType.H
 
 @rule("DIR-013", of=ENTRY)
 def blob_overlaps_nothing(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Who writes one of the two anew damages the other."""
+    """A program that rewrites one of the two damages the other."""
     _ = entry.is_placed
     if entry.head.placement != Placement.BODY or not entry.head.stored_length:
         raise NotApplicable
@@ -47,7 +47,7 @@ def _others(entry: EntryUnderTest) -> Iterator[tuple[str, int, int]]:
         if stretch.entry is entry:
             return
         if not stretch.entry.is_last:
-            continue  # whoever copies a key leaves two entries that point at one blob
+            continue  # a copied key leaves two entries that point at one blob
         yield f"the blob of {stretch.entry}, [{stretch.start}, {stretch.end})", stretch.start, stretch.end
 
 
@@ -85,7 +85,7 @@ def lengths_fill_the_blob(entry: EntryUnderTest) -> None:
 
 @rule("DIR-021", of=WITH_PARTS)
 def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Which part speaks of which rows, nobody can say otherwise."""
+    """Otherwise it is not known which part describes which rows."""
     blob, wanted = blob_of(entry), len(entry.part_rows)
     if blob.part_count != wanted:
         names = {Granularity.FILE: "file", Granularity.ROW_GROUP: "row group", Granularity.PAGE: "data page"}

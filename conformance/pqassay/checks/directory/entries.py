@@ -172,7 +172,7 @@ def blob_lies_where_it_may(entry: EntryUnderTest) -> None:
 
 @rule("DIR-016", of=ENTRY)
 def entry_is_not_stale(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Readers notice, and do without the index."""
+    """Readers notice, and ignore the index."""
     entry.require_current()
     if entry.stale:
         rows = sum(group.num_rows for group in entry.file.metadata.row_groups)
@@ -214,7 +214,7 @@ def number_is_that_of_the_name(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-018", of=ENTRY)
 def pages_can_be_told_apart(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Without an offset index nobody knows which rows a part is about."""
+    """Without an offset index the rows of a part are not known."""
     _ = entry.is_fresh
     if "granularity" in set(entry.strange_codes()):
         raise Broken("DIR-007")

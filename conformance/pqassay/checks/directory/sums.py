@@ -167,7 +167,7 @@ def nulls_and_nan_are_counted(part: DescribedSums) -> Iterator[Violation]:
 
 @value_rule("DIR-037", of=SUMS, audited=DESCRIBED)
 def sums_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
-    """A sum that is off by one is a wrong answer that nobody notices."""
+    """A sum that is off by one is a wrong answer without an error."""
     kind = part.blob.sums.head.sum_kind
     if kind == SumKind.NONE:
         return

@@ -50,7 +50,7 @@ def directory_claims(file: FileUnderTest) -> Family:
 
 
 def _of_entry(violation: Violation, audit: ValueAudit) -> Violation:
-    """With the command that mends the entry whose field the violation names."""
+    """With the command that repairs the entry whose field the violation names."""
     for entry in audit.file.part(IndexDirectory).entries:
         if str(violation.field).startswith(f"{entry.root}."):
             return replace(violation, remedy=mending(entry))

@@ -299,7 +299,7 @@ def carriage_returns_come_last(index: EmbeddedIndex) -> Iterator[Violation]:
 def _losses(
     index: EmbeddedIndex, find: Callable[[bytes], Iterator[tuple[Loss, int, str]]], expected: str
 ) -> Iterator[Violation]:
-    _ = index.values  # a payload that is no text is the matter of IDX1-010
+    _ = index.values  # IDX1-010 judges whether a payload is text
     payload = index.blob.payload
     first = list(islice(find(payload), FIRST_POSITIONS))
     yield from first_places(

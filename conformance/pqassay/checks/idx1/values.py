@@ -43,7 +43,7 @@ LISTED = 3
 class IndexedColumn:
     """The column that an index describes, compared with it.
 
-    ``undecided`` names a column without values that an empty index fits, and one with values, where nobody says which
+    ``undecided`` names a column without values that an empty index fits, and one with values, where it is not known which
     is meant; it is known after `comparison` was asked for.
     """
 
@@ -128,7 +128,7 @@ class IndexedColumn:
     def distance(self, comparison: Comparison) -> tuple[int, int]:
         """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
 
-        The pieces are those of values with line feeds. An index that equals another column is no index of pieces.
+        The pieces are those of values with line feeds. An index that equals another column is not an index of pieces.
         """
         if comparison.difference == 0:
             return (1 if comparison.with_line_feed else 0), 0

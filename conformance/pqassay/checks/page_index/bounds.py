@@ -51,7 +51,7 @@ class _Side:
         return shown(self.order, self.raws[page])
 
     def is_no_value(self, page: int) -> Violation:
-        """A bound that is no value of the physical type."""
+        """A bound that is not a value of the physical type."""
         kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
         said = f"the {self.word} bound of page {page} of {self.chunk} is not a value of type {kind}: {_bytes(self.raws[page])}"
         field = _entry(self.chunk, self.name, page)
@@ -214,7 +214,7 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     only=lambda chunk: chunk.column_index.nan_counts is not None,
 )
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Every NaN of the chunk is in a page. Where none can be, counts are the matter of PIX-073."""
+    """Every NaN of the chunk is in a page. Where a type has no NaN, PIX-073 judges the counts."""
     counts = chunk.even_column_index.nan_counts
     if counts is None or type_order(chunk.leaf.element) not in NUMBERS:
         raise NotApplicable
@@ -245,7 +245,7 @@ def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 @rule("PIX-080", of=COUNTING_NAN)
 def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Whoever knows of the counts gives them under either order; under the total one, their absence is the matter of PIX-033."""
+    """A writer that knows the counts gives them under either order; under the total one, PIX-033 judges their absence."""
     if chunk.chunk.column_index_offset is None or chunk.order not in NUMBERS:
         raise NotApplicable
     if chunk.column_index.nan_counts is None:

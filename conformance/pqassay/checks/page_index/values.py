@@ -36,7 +36,7 @@ class BoundsOfIndex(BoundsOfPages):
     """The bounds of one side that a column index lists."""
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """No value of a page lies beyond its bound; bounds of pages that nobody can tell are compared with none."""
+        """No value of a page lies beyond its bound; bounds of pages that cannot be told apart are not compared."""
         require_pages(self.raws, values, COLUMN_INDEX_NAME)
         require_pages(self.chunk.column_index.null_pages, values, COLUMN_INDEX_NAME)
         return super().compare(values)

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class Limited(NamedTuple):
-    """What a copy says of the values of a column, and where it says it."""
+    """What a copy says about the values of a column, and where it says it."""
 
     field: Field
     limit: Limit
 
 
 def _limits(file: FileUnderTest) -> dict[int, list[Limited]]:
-    """What all copies that can be read say of the values, by the position of the column; of a list, that of its first one."""
+    """What all readable copies say about the values, by the position of the column; for a list, that of its first one."""
     found: dict[int, list[Limited]] = {}
     ordinals = {
         place: ordinal

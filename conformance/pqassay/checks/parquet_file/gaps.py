@@ -58,14 +58,14 @@ def _gaps(file: FileUnderTest) -> Iterator[tuple[int, int]]:
         found = _without_blobs(file, found)
     if found:
         if any(file.is_elsewhere(chunk) for group in file.metadata.row_groups for chunk in group.columns):
-            raise Broken("PQF-023")  # its pages may be here all the same
+            raise Broken("PQF-023")  # its pages may still be here
         _require_displaced_by_no_blob(file, ranges)
         _require_lengths_of_bloom_filters(file)
     return iter(found)
 
 
 def _without_blobs(file: FileUnderTest, gaps: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What the blobs of an index directory leave over of some gaps. Raises what keeps a directory from being read."""
+    """The parts of some gaps outside the blobs of an index directory. Raises what keeps a directory from being read."""
     directory = file.part(IndexDirectory)
     directory.require_readable()
     blobs = [(stretch.start, stretch.end) for stretch in directory.stretches]
@@ -82,12 +82,12 @@ def _without_blobs(file: FileUnderTest, gaps: list[tuple[int, int]]) -> list[tup
 
 
 def _require_lengths_of_bloom_filters(file: FileUnderTest) -> None:
-    """Where the length of a bloom filter is too short, the rest of it is no gap: BLM-005."""
+    """Where the length of a bloom filter is too short, the rest of it is not a gap: BLM-005."""
     for chunk in file.part(ColumnChunks).having("bloom_filter"):
         try:
             header, taken = chunk.bloom_filter_header
         except FormatError:
-            continue  # BLM-002: what follows the header, nobody can say
+            continue  # BLM-002: what follows the header is not known
         said = chunk.facts.bloom_filter_length
         if said is not None and said != taken + header.numBytes:
             raise Broken("BLM-005")

@@ -49,7 +49,7 @@ def _described(file: FileUnderTest) -> dict[str, list[Described]]:
 
 
 def _of(chunk: ColumnChunkUnderTest) -> Iterator[Described]:
-    """What is said of a column of geometries in bytes, or of coordinates."""
+    """What is claimed about a column of geometries in bytes, or of coordinates."""
     leaf = chunk.leaf
     for described in chunk.file.part(_described).get(leaf.path[0], []):
         if described.column["encoding"] == WKB:

@@ -151,7 +151,7 @@ def times_lie_within_a_day(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @_rule_about("PQF-099", Allowed.TIMES)
 def times_are_earlier_than_midnight(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Only few readers tell the end of a day from its beginning; times beyond the end are the matter of another rule."""
+    """Only few readers tell the end of a day from its beginning; another rule judges times beyond the end."""
     day = cast("NumberRange", range_of(chunk.leaf.element)).greatest
 
     def compare(values: ChunkValues) -> Iterator[Violation]:

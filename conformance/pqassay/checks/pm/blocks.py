@@ -66,7 +66,7 @@ def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
 def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
     """Everything that is known takes its bytes; what is left is padding, or what an append left behind.
 
-    Where a reference leads astray, bytes are left that belong to something: that is the matter of other rules.
+    Where a reference leads astray, bytes are left that belong to something: other rules judge that.
     """
     header = parsed.header
     parsed.chain.require_whole()
@@ -174,7 +174,7 @@ def _overlaps(parsed: PmUnderTest, places: Sequence[Place]) -> Iterator[Violatio
 
 @rule("PM-071", of=BLOCK)
 def statistics_follow_each_other(block: BlockUnderTest) -> Iterator[Violation]:
-    """Those that lie outside the region are the matter of PM-069."""
+    """PM-069 judges those that lie outside the region."""
     end = total = 0
     for chunk in () if block.facts.is_packed else block.chunks:
         for side in SIDES:

@@ -25,7 +25,7 @@ def filters_lie_in_their_blocks(row: Row) -> Iterator[Violation]:
 
 @rule("PM-077", of=BLOOM_ROW)
 def lengths_are_possible(row: Row) -> Iterator[Violation]:
-    """A number of blocks. A filter that is stored nowhere is the matter of PM-076."""
+    """A number of blocks. PM-076 judges filters that are stored nowhere."""
     for bloom in row.inlined():
         if row.place is not None and not bloom.is_sized and not bloom.is_misplaced:
             path = f"{row.place.path}.bloom_filters[{bloom.position}].length"

@@ -1,7 +1,7 @@
 """``_pm`` and the Parquet file beside it: which snapshot describes that file, and what both say.
 
 `Pair` is the view of both that the rules across them share.  Its properties raise what is between a check and its
-subject: a stale ``_pm`` is a matter of PM-100 alone, and a file that breaks a rule of its own is that rule's.
+subject: a stale ``_pm`` breaks PM-100 alone, and a file that breaks a rule of its own is that rule's.
 """
 
 from __future__ import annotations
@@ -318,7 +318,7 @@ class Pair:
 def _require_footer(data: Source, snapshot: Snapshot) -> None:
     """Raise PM-100 unless a Parquet file ends where the snapshot says.
 
-    Only the end is looked at; where the footer begins is a matter of PM-102.
+    Only the end is looked at; PM-102 judges where the footer begins.
     """
     try:
         read_framing(data)

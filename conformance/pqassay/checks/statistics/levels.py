@@ -14,7 +14,7 @@ from pqassay.under_test.violation import Violation
 
 @rule("STA-046", of=SIZE_STATISTICS)
 def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Lists of another length are the matter of another rule."""
+    """Another rule judges the length of the lists."""
     said = chunk.facts.size_statistics
     if said is None or not (said.repetition_level_histogram or said.definition_level_histogram):
         raise NotApplicable

@@ -90,7 +90,7 @@ def nulls_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @value_rule("STA-044", of=STATISTICS)
 def nan_values_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for NaN, or for what is no number, skips a chunk by it."""
+    """A reader that looks for NaN, or for what is not a number, skips a chunk by it."""
     nans = None if chunk.statistics is None else chunk.statistics.nan_count
     if nans is not None:
         yield ChunkCount(chunk, "nan_count", nans, "NaN value", lambda values: int(values.is_nan.sum()))

@@ -39,7 +39,7 @@ NO_FILE = "none"
 
 
 class CommandOptions(CheckOptions, Limits, total=False):
-    """What the command line has: the options of a check, and what is said of the report."""
+    """What the command line has: the options of a check, and those of the report."""
 
     files_from: Annotated[
         str,

@@ -1,6 +1,6 @@
 """A list of files to which a check is limited: lines of paths, or the quarantine list of a repair plan.
 
-A table that was mended has other files than before.  So of the tables on the list, those files are judged that the list names and
+A table that was repaired has other files than before.  So of the tables on the list, those files are judged that the list names and
 that are still live, and those that came into the table since the list was written: together they are what the repair concerned.
 """
 

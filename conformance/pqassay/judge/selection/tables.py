@@ -110,7 +110,7 @@ def _limited(found: Found, table: TableAt, live: Live, only: OnlyFiles) -> list[
 def _live_before(table: TableAt, only: OnlyFiles) -> Collection[str] | None:
     """The files that were live when the list was written, as the table names them; none of them where that state is gone.
 
-    ``None`` where the list does not say which state it was: then nobody knows what came since.
+    ``None`` where the list does not say which state it was: then it is not known what came since.
     """
     moment = only.moment_of(table.name, table.kind)
     if moment is None:

@@ -1,6 +1,6 @@
 """A report as JUnit XML, as Jenkins, GitLab and others show it in their test panels.
 
-Of a check, each file is a test suite.  Its test cases are whether it could be judged, and one for each family of rules: as many for a
+In a check, each file is a test suite.  Its test cases are whether it could be judged, and one for each family of rules: as many for a
 broken file as for a sound one.  Of a run, each family is a suite and each request a test case, the gravest that was observed first.  What was not
 asked has no test case: it is a property of the first suite.  Well-formed lies are never scored, and so are not here.
 """
@@ -151,7 +151,7 @@ def _titles() -> dict[str, str]:
 
 
 def _families(file: FileReport, coverage: Coverage) -> list[str]:
-    """The families that judge files of a kind, whatever is in this one; and those of what a table says of it."""
+    """The families that judge files of a kind, whatever is in this one; and those of what a table says about it."""
     asked = {*coverage.checked, *coverage.not_checked, *(finding.rule for finding in file.findings)}
     of_kind = {family.prefix for family in families() if family.file == file.kind}
     return sorted(of_kind | {_prefix(rule) for rule in asked})

@@ -74,7 +74,7 @@ def render(
         report: The report.
         stream: Where to, by default stdout.
         notes: What must be said beside, a line each.
-        files_named: Files with findings up to which each has a block of its own. Of more, only tables tell, of findings
+        files_named: Files with findings up to which each has a block of its own. If there are more, there are only tables of findings
             by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
     """
     _Text(plain_console(stream or sys.stdout), report, tuple(notes)).write(files_named)
@@ -393,7 +393,7 @@ def _finding(console: Console, finding: Finding, write_proof_: Callable[[], None
 def _coverage(console: Console, coverage: Coverage, first: FileReport) -> None:
     blocked, deeper = _unchecked(coverage)
     mine = rules_for(first.kind) or file_rules()
-    absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
+    absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are not worth a line
     parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
     if blocked or deeper:
         parts.append(f"{len(blocked) + len(deeper)} not checked")
@@ -426,7 +426,7 @@ def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:
 def _unchecked(coverage: Coverage) -> tuple[dict[str, str], dict[str, str]]:
     """Why rules were not checked: those with a reason of the file or the request, and those that a deeper tier checks.
 
-    Rules that no version of this kit can test, on whatever file, are no news.
+    Rules that no version of this kit can test, on whatever file, are not worth a line.
     """
     blocked: dict[str, str] = {}
     deeper: dict[str, str] = {}

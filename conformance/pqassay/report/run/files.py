@@ -45,9 +45,9 @@ class FeatureCount:
     Attributes:
         feature: Its name.
         asked: How many files have it.
-        passed: Of how many of these the answer is right.
-        failed: Of how many it is wrong, or missing.
-        unsupported: Of how many the library says that it does not have what they take.
+        passed: How many of these have a right answer.
+        failed: How many have a wrong one, or none.
+        unsupported: How many need what the library says that it does not have.
     """
 
     feature: str
@@ -80,7 +80,7 @@ class Collection:
 
     @property
     def uncertain(self) -> list[FileAsked]:
-        """The files of which nobody can say which rows are right."""
+        """The files whose right rows are not known."""
         return [file for file in self.files if file.rows == "unspecified"]
 
 

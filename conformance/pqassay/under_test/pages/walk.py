@@ -89,7 +89,7 @@ class PageUnderTest(NamedTuple):
 
     @property
     def own_header(self) -> DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader | None:
-        """The header of its type; ``None`` where it is missing, or nobody knows such pages."""
+        """The header of its type; ``None`` where it is missing, or the type is unknown."""
         header = self.header
         kind = header.type
         if kind == PageType.DATA_PAGE:
@@ -175,7 +175,7 @@ def each_page(source: Source, start: int, end: int, path: str, num_values: int) 
         source: The file.
         start, end: Where the chunk is in it.
         path: Its path, for messages.
-        num_values: Values that the footer gives the chunk: once the pages hold as many, bytes behind them are no page.
+        num_values: Values that the footer gives the chunk: once the pages hold as many, bytes behind them are not a page.
 
     Raises:
         Malformed: PQF-050, no page header where one has to be; PQF-051, the pages do not end with the chunk; PQF-058, a
@@ -251,7 +251,7 @@ class _Strides:
         self._length = stride.first
 
     def next(self, skipped: int) -> int:
-        """How much to read for a header that begins so many bytes behind what was read before."""
+        """How much to read for a header that begins ``skipped`` bytes behind what was read before."""
         near = skipped <= self._stride.read_over
         self._length = min(2 * self._length, self._stride.most) if near else self._stride.first
         return self._length

@@ -185,7 +185,7 @@ class ChunkUnderTest(PmChunkFields):
         return self.order.is_broken(least, greatest)
 
     def shown(self, side: Side) -> str:
-        """A bound for people; empty if there is none, or if nobody knows how to read it."""
+        """A bound for people; empty if there is none, or if it cannot be read."""
         raw = self.bound(side)
         return "" if raw is None or self.order is None else self.order.shown(raw)
 
@@ -217,7 +217,7 @@ class BlockFacts(NamedTuple):
         is_tangled: Whether two of them overlap, or one of them wraps.
         region_end: Where the statistics out of line end, as far as they lie inside the region.
         is_packed: Whether they follow each other without gaps, column by column, MIN before MAX.
-        has_strays: Whether some lie outside the region, so that nobody knows whose its bytes are.
+        has_strays: Whether some lie outside the region, so that the owner of its bytes is not known.
     """
 
     first: int

@@ -290,7 +290,7 @@ class PmUnderTest:
 
         Raises:
             NotApplicable: There is none.
-            NotChecked: It is none of the columns.
+            NotChecked: The file has no such column.
         """
         column = self.header.fixed.designated_timestamp
         if column == NO_COLUMN:

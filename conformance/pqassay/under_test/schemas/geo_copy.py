@@ -63,7 +63,7 @@ def spans_of(column: dict[str, Any]) -> list[Span]:
 
 
 def covering_of(column: dict[str, Any]) -> dict[str, list[str]] | None:
-    """The paths of the columns with the boxes of single rows, by the bounds that they hold; ``None`` without, or if they are no paths."""
+    """The paths of the columns with the boxes of single rows, by the bounds that they hold; ``None`` without, or if they are not paths."""
     covering = as_object(column.get("covering")) or {}
     paths = as_object(covering.get("bbox"))
     if paths is None or not _BOUNDS <= paths.keys() <= _BOUNDS | _BOUNDS_OF_Z:

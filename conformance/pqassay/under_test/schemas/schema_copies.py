@@ -33,7 +33,7 @@ MOST_FAULTS = 1000
 
 
 class Fault(NamedTuple):
-    """A place where a copy breaks a rule: what is said of it, and the name of the column."""
+    """A place where a copy breaks a rule: the message, and the name of the column."""
 
     rule: str
     message: str
@@ -129,7 +129,7 @@ def read_json(value: str, rule: str) -> Any:
     """The JSON of a value.
 
     Raises:
-        Malformed: It is none, or nested deeper than Python's own reader goes, which other readers use.
+        Malformed: It is not JSON, or nested deeper than Python's own reader goes, which other readers use.
     """
     try:
         return json.loads(value)

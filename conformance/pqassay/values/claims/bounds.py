@@ -23,7 +23,7 @@ class Beyond(NamedTuple):
 
     Attributes:
         place: Its place among the values of the chunk.
-        page: Its data page; of a chunk whose pages nobody can tell apart, 0.
+        page: Its data page; 0 in a chunk whose pages cannot be told apart.
         total: Values beyond the bound of the chunk, or pages with one beyond theirs that are not shown but with this one.
     """
 
@@ -81,7 +81,7 @@ class BoundsAudit:
         """The first value beyond a bound of the chunk, ``None`` without.
 
         Raises:
-            NotChecked: The bound is no value of the type, or the values are not.
+            NotChecked: The bound is not a value of the type, or the values are not.
         """
         keys = self._in(order, [raw], signed_bytes=signed_bytes)
         extremes = keys.extremes.of_chunk
@@ -132,10 +132,10 @@ class BoundsAudit:
     ) -> Iterator[Beyond]:
         """The first value beyond its bound of each page; of those after the first pages, only how many there are.
 
-        A bound that is no value of the type bounds nothing: other rules speak of it.
+        A bound that is not a value of the type bounds nothing: other rules judge it.
 
         Raises:
-            FormatError, NotChecked: Nobody can tell the pages apart, or there is another number of them.
+            FormatError, NotChecked: The pages cannot be told apart, or there is another number of them.
         """
         starts = self.found.page_starts
         given = self._in(order, raws, signed_bytes=signed_bytes)

@@ -185,7 +185,7 @@ class Range:
 
 
 def _numbers(keys: Any) -> NDArray[np.float64]:
-    """Keys that are numbers, as float64; those of a total order are none."""
+    """Keys that are numbers, as float64; keys of a total order are not numbers."""
     with np.errstate(invalid="ignore"):
         return np.asarray(keys, np.float64)
 

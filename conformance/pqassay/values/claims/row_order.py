@@ -83,8 +83,8 @@ def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first
         order: How they compare.
         descending, nulls_first: How they are sorted.
 
-    NaN is somewhere, nobody says where: a row with one is in order beside any other.  So is a zero beside one of the
-    other sign; whether the two are equal, nobody says either, so that no further column decides between them.
+    The place of NaN is not defined: a row with one is in order beside any other.  So is a zero beside one of the
+    other sign; whether the two are equal is not defined either, so that no further column decides between them.
     """
     width = max(decimal_width(values.values), 1) if order is Order.DECIMAL else 0
     stored: Any = values.values

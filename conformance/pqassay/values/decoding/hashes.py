@@ -32,7 +32,7 @@ _PRIMES = tuple(
 """The five primes of XXH64."""
 
 STRIPE = 32
-"""Bytes that XXH64 takes at once, while there are so many."""
+"""Bytes that XXH64 takes at once, while they last."""
 
 
 LONGEST_ROW = 64

@@ -109,7 +109,7 @@ def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
 
 
 def _without_annotation(element: SchemaElement, number: int) -> SchemaElement:
-    """An element with nothing but its type. Of an INT96, pyarrow would make a timestamp, which may not hold it.
+    """An element with nothing but its type. From an INT96, pyarrow would make a timestamp, which may not hold it.
 
     A type that is not defined, for which pyarrow refuses the file, is another one: such a column is not decoded.
     """

@@ -28,7 +28,7 @@ def has_checkpoint(table: DeltaTable) -> bool:
 
 @rule("DLT-020", of=TABLE, only=has_checkpoint)
 def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
-    """Once the older commits are gone, nobody can tell any more what they said."""
+    """Once the older commits are gone, their content is lost."""
     both = table.checkpoint
     one, log = ({logical_key(entry): entry for entry in state.entries} for state in both)
     for key in log.keys() - one.keys():

@@ -189,7 +189,7 @@ def _histogram(held: Json, sizes: list[int]) -> Iterator[tuple[tuple[str, ...], 
 
 
 def _whole_numbers(given: Any) -> list[int]:
-    """A list of whole numbers; an empty one where it is none."""
+    """A list of whole numbers; empty for anything else."""
     if not isinstance(given, list):
         return []
     numbers = given

@@ -1,4 +1,4 @@
-"""Checks of what a Delta log says of a data file, against its footer: tier ``footer``."""
+"""Checks of what a Delta log says about a data file, against its footer: tier ``footer``."""
 
 from __future__ import annotations
 

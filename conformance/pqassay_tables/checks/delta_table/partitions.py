@@ -52,7 +52,7 @@ def partition_values_are_of_their_types(one: DeltaEntry) -> Iterator[Violation]:
             continue
         try:
             if not isinstance(raw, str):
-                raise ValueError("it is not text")  # noqa: TRY301, TRY004 - reported like a text that is no value
+                raise ValueError("it is not text")  # noqa: TRY301, TRY004 - reported like a text that is not a value
             _ = partition_value(column, raw)
         except UnknownType:
             continue

@@ -76,7 +76,7 @@ def sizes_are_true(one: IcebergEntry) -> Iterator[Violation]:
 
 @rule("ICE-068", of=ENTRY)
 def formats_are_known(one: IcebergEntry) -> Iterator[Violation]:
-    """Nobody knows how to read the file."""
+    """Readers do not know how to read the file."""
     given = one.entry.value(field_ids.FILE_FORMAT)
     if one.entry.format not in FILE_FORMATS:
         yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), f"file_format is {given[:40]!r}", ", ".join(FILE_FORMATS), given[:40])  # fmt: skip
@@ -94,7 +94,7 @@ def is_existing(one: IcebergEntry) -> bool:
 
 @rule("ICE-010", of=ENTRY, only=is_existing)
 def existing_files_have_sequence_numbers(one: IcebergEntry) -> Iterator[Violation]:
-    """Nobody knows any more which deletes are newer than the file."""
+    """Readers do not know which deletes are newer than the file."""
     if one.entry.own_sequence is None:
         said = f"{one.data_file} exists since before its manifest, and has no sequence number of its own"
         place = Place(one.entry.manifest.name, one.entry.number, (one.entry.manifest.layout.name(3),))

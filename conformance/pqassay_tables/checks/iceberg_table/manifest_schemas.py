@@ -27,7 +27,7 @@ from pqassay_tables.under_test.table import claim_field
 
 @lru_cache(maxsize=64)
 def _in_header(raw: bytes) -> tuple[int | None, Columns] | None:
-    """The id and the columns of a schema in a header; ``None`` where it is none. Many manifests have the same one."""
+    """The id and the columns of a schema in a header; ``None`` where it is not a schema. Many manifests have the same one."""
     try:
         given: Any = parse(raw.decode())
         identifier: Any = object_of(given).get("schema-id")
@@ -54,7 +54,7 @@ class _Sound:
 
 @rule("ICE-083", of=MANIFEST)
 def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Whoever reads the manifest by itself takes its files for such of other columns."""
+    """A reader of the manifest alone takes its files for files with other columns."""
     raw = one.manifest.metadata.get("schema")
     if raw is None:
         raise Broken("ICE-079")

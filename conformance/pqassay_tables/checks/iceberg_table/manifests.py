@@ -59,18 +59,18 @@ COUNTS = {
 
 
 def wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
-    """A mistake in a manifest, or in what is said of it."""
+    """A mistake in a manifest, or in its entry of the list."""
     return one.table.wrong(place, message, expected, actual, remedy=REMEDY)
 
 
 def wrong_listed(one: ManifestUnderTest, field: int, message: str, expected: str, actual: str) -> Violation:
-    """A mistake in a field of what the manifest list says of a manifest."""
+    """A mistake in a field of what the manifest list says about a manifest."""
     return wrong(one, one.manifest.listed.place(field), message, expected, actual)
 
 
 @rule("ICE-005", of=MANIFEST)
 def lengths_are_true(one: ManifestUnderTest) -> Iterator[Violation]:
-    """A reader that asks for so many bytes gets less than the manifest, or none."""
+    """A reader that asks for that many bytes gets less than the manifest, or nothing."""
     given = one.manifest.listed.value(field_ids.MANIFEST_LENGTH)
     if given != one.manifest.size:
         said = f"manifest_length of {one.name} is {given}, and the file has {one.manifest.size} bytes"
@@ -246,7 +246,7 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
 
 @rule("ICE-063", of=MANIFEST)
 def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Nobody knows what the partition values of its files mean."""
+    """Readers do not know what the partition values of its files mean."""
     spec, known = one.manifest.listed.spec, one.table.state.schema.specs
     if spec not in known:
         said = f"the partition spec of {one.name} is {spec}, which the metadata do not have"
@@ -314,7 +314,7 @@ def _unknown(field: PartitionField) -> bool:
 
 @rule("ICE-076", of=MANIFEST, only=lambda one: bool(one.spec) and any(True for _ in one.manifest.live))
 def transforms_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Nobody knows which files can have rows for a query."""
+    """Readers do not know which files can have rows for a query."""
     for field in one.spec:
         if _unknown(field):
             said = f"partition field {field.name} of {one.name} has the transform {field.transform[:40]!r}"
@@ -370,7 +370,7 @@ def _transform(field: PartitionField) -> str:
 
 
 def _fields_of(raw: bytes) -> list[tuple[int, int, str]] | None:
-    """Id, source and transform of each field of a partition spec in a header; ``None`` where it is none."""
+    """Id, source and transform of each field of a partition spec in a header; ``None`` where it is not a spec."""
     try:
         given = parse(raw.decode())
         return [

@@ -1,4 +1,4 @@
-"""Checks of the metadata file of an Iceberg table, tier ``meta``: whether it can be read, and what it says of its own snapshots and columns."""
+"""Checks of the metadata file of an Iceberg table, tier ``meta``: whether it can be read, and what it says about its own snapshots and columns."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def metadata_can_be_read(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-002", of=TABLE, only=has_snapshot)
 def the_snapshot_is_there(table: IcebergTable) -> Iterator[Violation]:
-    """Without the snapshot nobody knows which files the table has."""
+    """Without the snapshot the files of the table are not known."""
     return broken_by_reading(table, "ICE-002")
 
 

@@ -28,7 +28,7 @@ def _ids(one: IcebergEntry) -> list[tuple[int, int]]:
 
 
 def _strange(one: IcebergEntry) -> list[tuple[int, int]]:
-    """Those of them that are no columns of single values."""
+    """Those of them that are not columns of single values."""
     single = one.table.state.schema.single
     if one.entry.map(LOWER).keys() <= single and one.entry.map(UPPER).keys() <= single:
         return []  # as nearly always

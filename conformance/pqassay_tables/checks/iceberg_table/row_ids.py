@@ -95,7 +95,7 @@ def ids_of_snapshots_were_given_away(table: IcebergTable) -> Iterator[Violation]
 
 @rule("ICE-099", of=TABLE)
 def rows_of_snapshots_have_ids(table: IcebergTable) -> Iterator[Violation]:
-    """The rows have no ids, and nobody can follow them from one snapshot to the next."""
+    """The rows have no ids, and cannot be followed from one snapshot to the next."""
     state = table.state
     snapshot = state.snapshot
     if state.version < ROW_IDS_SINCE or snapshot is None:
@@ -128,7 +128,7 @@ def _is_added_since_3(manifest: Manifest, snapshot: Json) -> bool:
 
 @rule("ICE-100", of=TABLE)
 def deletes_have_no_row_ids(table: IcebergTable) -> Iterator[Violation]:
-    """Nothing that readers look for: rows of delete files are no rows of the table."""
+    """Nothing that readers look for: rows of delete files are not rows of the table."""
     state = table.state
     if state.version < ROW_IDS_SINCE or all(each.listed.content == DATA for each in state.manifests):
         raise NotApplicable

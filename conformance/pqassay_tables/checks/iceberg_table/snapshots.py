@@ -1,4 +1,4 @@
-"""Checks of the snapshots of an Iceberg table, tier ``meta``: their members, and what they say of themselves."""
+"""Checks of the snapshots of an Iceberg table, tier ``meta``: their members, and what they say about themselves."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def summaries_name_an_operation(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-087", of=TABLE)
 def summaries_count_what_was_added(table: IcebergTable) -> Iterator[Violation]:
-    """Whoever reads what a snapshot did gets a wrong number."""
+    """A reader of what a snapshot did gets a wrong number."""
     state = table.state
     summary: Any = (state.snapshot or {}).get("summary")
     added = _added(state)

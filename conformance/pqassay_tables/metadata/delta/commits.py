@@ -22,8 +22,8 @@ class FileOwners:
     """The owners of a file.
 
     Attributes:
-        wrote: Who added the file to the table.
-        claimed: Who made the entry that is live: somebody else, where statistics were computed later or rows were deleted.
+        wrote: The owner who added the file to the table.
+        claimed: The owner of the entry that is live: another one, where statistics were computed later or rows were deleted.
     """
 
     wrote: Owner

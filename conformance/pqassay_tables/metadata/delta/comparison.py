@@ -1,4 +1,4 @@
-"""What two sources say of one file, compared: the texts and the structs of a checkpoint, a checkpoint and the log before it.
+"""What two sources say about one file, compared: the texts and the structs of a checkpoint, a checkpoint and the log before it.
 
 Where one of them says nothing, there is nothing to compare.  Numbers compare by value and not as they are written, and timestamps may be cut to
 milliseconds in one of the two.
@@ -59,7 +59,7 @@ def statistics_differ(
 
 
 def _is_same(column: DeltaColumn, member: str, said: Any, again: Any, *, is_open: bool) -> bool:
-    """Whether two values say the same; of what is no value of the type, another rule may say so, unless that is not open."""
+    """Whether two values say the same; another rule may judge what is not a value of the type, unless that is not open."""
     if said == again or member == NULLS:
         return bool(said == again) or isinstance(
             said, dict

@@ -61,7 +61,7 @@ class DeltaSchema:
     """The columns of a table.
 
     Attributes:
-        columns: All that are no structs, in their order.
+        columns: All but structs, in their order.
         structs: The paths of structs.
         partition: The partition columns, in the order of ``partitionColumns``.
         mode: How columns are found in data files: ``none``, ``name`` or ``id``.
@@ -184,7 +184,7 @@ def _columns(
 def decimal_of(name: str, kind: str) -> tuple[int, int] | None:
     """Precision and scale of a decimal, ``None`` of another type. Raises `Malformed`, DLT-005."""
     if not kind.startswith("decimal"):
-        return None  # of a type that nobody here knows, nothing is judged
+        return None  # unknown types are not judged
     if kind == "decimal":
         return DEFAULT_DECIMAL
     match = _DECIMAL.fullmatch(kind)

@@ -44,8 +44,8 @@ class AddEntry:
         action: The ``add`` action.
         path: The data file, decoded, as the log names it; empty where it does not.
         inside: The data file relative to the table; ``None`` where it is elsewhere.
-        stats: Its statistics; ``None`` without any, or where they are no JSON object.
-        stats_problem: Why they are none.
+        stats: Its statistics; ``None`` without any, or where they are not a JSON object.
+        stats_problem: Why they are not.
         stats_member: The member of the action that holds them.
     """
 
@@ -100,7 +100,7 @@ class CheckpointRead:
 
 @dataclass
 class DeltaState:
-    """What the log says of a version.
+    """What the log says about a version.
 
     Attributes:
         segment: The files that were read.

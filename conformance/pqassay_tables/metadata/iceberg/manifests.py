@@ -25,7 +25,7 @@ LIST, MANIFEST = "ICE-003", "ICE-004"
 
 
 class Summary:
-    """What a manifest list says of one partition field.
+    """What a manifest list says about one partition field.
 
     Attributes:
         number: Which field.
@@ -52,7 +52,7 @@ class ListedManifest:
         number: Its entry there.
         path: The manifest as the list names it.
         inside: The manifest relative to the table; ``None`` where it is elsewhere.
-        summaries: What is said of the partition fields; ``None`` where nothing is.
+        summaries: What it says about the partition fields; ``None`` where nothing is.
     """
 
     file: str
@@ -128,7 +128,7 @@ class Manifest:
     """A manifest.
 
     Attributes:
-        listed: What the manifest list says of it.
+        listed: What the manifest list says about it.
         name: The manifest, relative to the table.
         size: Its bytes.
         metadata: The metadata in its header.
@@ -198,7 +198,7 @@ class Entry:
         status: 0 existing, 1 added, 2 deleted.
         own_sequence: The data sequence number that it has itself; ``None`` where it inherits one.
         own_snapshot: The snapshot that added the file, as the entry has it itself; ``None`` where it inherits it.
-        inside: The file relative to the table; ``None`` where it is elsewhere. Of live entries.
+        inside: The file relative to the table; ``None`` where it is elsewhere. For live entries.
     """
 
     __slots__ = ("_file", "inside", "manifest", "number", "own_sequence", "own_snapshot", "status")

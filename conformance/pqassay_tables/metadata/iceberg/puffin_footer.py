@@ -13,7 +13,7 @@ from pqassay_tables.metadata.delta.actions import object_of, parse
 RULE = "ICE-070"
 
 MOST_FOOTER = 1 << 26
-"""Bytes of a footer that are read, at most: it lists half a million deletion vectors in so many."""
+"""Bytes of a footer that are read, at most: they hold half a million deletion vectors."""
 
 FIRST_READ = 1 << 14
 """Bytes at the end of a file that are read at once, most often the whole footer."""
@@ -27,7 +27,7 @@ class Blob(NamedTuple):
         type: What it is.
         length: Its bytes.
         codec: How it is compressed; ``None`` if it is not.
-        properties: What else is said of it.
+        properties: What else the footer says about it.
     """
 
     number: int

@@ -91,7 +91,7 @@ class IcebergSchema:
         columns: Each by its id, of the newest schema that has it.
         specs: The partition fields by the id of the spec.
         orders: The sort fields by the id of the sort order.
-        names: Of files without ids, the names of columns by ids; empty where the table says nothing of such files.
+        names: The names of columns by ids in files without ids; empty where the table does not map such files.
         nested: The ids of structs, lists and maps.
         newest: The schema that counts before others, as it is declared.
         aliases: All names that a column may have in files without ids, by ids, without those of what it is in.
@@ -162,7 +162,7 @@ Columns = frozenset[tuple[Any, ...]]
 
 
 def columns_of(struct: Any, depth: int = 0) -> Columns:
-    """The columns of a schema, so that two can be compared. Raises `Malformed` where it is none."""
+    """The columns of a schema, so that two can be compared. Raises `Malformed` where it is not a schema."""
     if not isinstance(struct, dict) or cast("Json", struct).get("type") != "struct" or depth > DEEPEST:
         raise broken("schemas", "a schema is not a struct", "struct", struct)
     fields = objects(cast("Json", struct), "fields")
