@@ -28,8 +28,8 @@ class Exemption:
     Attributes:
         rows, refusal: See `ReadExpectation`.
         reason: Why.
-        changed: Of rows of its own, the values that the parent's rows do not have, by row and column.
-        row_count: Of rows of its own, how many of the parent's rows there are; by default all.
+        changed: The values that the parent's rows do not have, by row and column, for rows of its own.
+        row_count: How many of the parent's rows there are, for rows of its own; by default all.
     """
 
     rows: RowsToRead
@@ -91,7 +91,7 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     **_refusable("Readers ignore an annotation that does not fit its column, since https://github.com/apache/parquet-format/pull/606; those from before refuse the file.", "integer-of-7-bits integer-too-wide uuid-on-a-number"),
     **_refusable("With such a page the chunk does not hold the values of all its rows.", "page-of-no-values"),
     **_refusable("A reader that takes the levels for what they are called finds none that fit the values.", "levels-bit-packed"),
-    # No two readers agree, or nobody says what is right.
+    # No two readers agree, or it is not defined what is right.
     **_anything("Columns are asked for by name, and here two have the same.", "name-twice group-called-like-a-column names-that-differ-by-case"),
     **_anything("LogicalTypes.md leaves the behaviour undefined for integers beyond the width of their type.", "integer-of-9-bits integer-below-zero integer-of-17-bits"),
     **_anything("The type says that there is no value, and there is one: null and the stored number are both right.", "unknown-with-a-value"),
@@ -153,7 +153,7 @@ def expected_scan(
 ) -> Scan | None:
     """What a scan of a damaged file must give where the table of the case does not say it.
 
-    A lie about rows is shown, and not scored: no reader can be blamed for believing it.  Of what misleads nobody a reader
+    A lie about rows is shown, and not scored: no reader can be blamed for believing it.  If a file misleads no reader, a reader
     of some rows makes what a reader of all rows makes; ``None`` where no rows are known.
     """
     if read.rows == "unspecified":

@@ -380,7 +380,9 @@ def test_a_driver_that_is_right_exits_0_and_gets_its_score(tmp_path: Path) -> No
 def test_a_driver_that_supports_nothing_has_not_passed(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
 
-    assert "nothing was tested: the driver supports no operation that was asked for" in command(tmp_path).stdout
+    assert (
+        "nothing was tested: the driver supports no operation that was asked for" in command(tmp_path).stdout
+    )
     assert 0 == command(tmp_path, body=ACCEPT_LINT).exit_code
 
 

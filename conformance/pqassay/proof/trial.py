@@ -342,9 +342,7 @@ def _told(
     mine: Sequence[Engine] = () if table is None else engines[table.kind]
     if mine:
         return _proofs(file, findings, running, mine, table)
-    reason = (
-        "the table of the file is not around it" if table is None else "no engine reads such tables"
-    )
+    reason = "the table of the file is not around it" if table is None else "no engine reads such tables"
     return [Proof("not provable", reason=reason) for _ in findings]
 
 

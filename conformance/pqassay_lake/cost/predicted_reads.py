@@ -176,5 +176,5 @@ class _EmptyObject:
 class _Unread(RemoteSource):
     """A source whose bytes are never looked at."""
 
-    def _joined(self, pieces: list[bytes]) -> bytes:  # noqa: ARG002 - they are none
+    def _joined(self, pieces: list[bytes]) -> bytes:  # noqa: ARG002 - there are no pieces
         return b""

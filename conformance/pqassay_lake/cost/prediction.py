@@ -230,7 +230,9 @@ def _add(
     size, count = sum(size for size, _ in like), len(stratum.targets)
     by_file = count / len(like)
     by_size = stratum.size / size if size else by_file
-    is_first = min(1.0, jobs * stratum.tables / count)  # each worker learns for itself how much is worth a request
+    is_first = min(
+        1.0, jobs * stratum.tables / count
+    )  # each worker learns for itself how much is worth a request
     seconds = 0.0
     for _, costs in like:
         shallow = costs["footer"] if tier in BY_SIZE else costs[tier]

@@ -162,7 +162,9 @@ def parse(content: bytes) -> Expectations:
     stray = sorted(set(document) - {TABLE})
     rows = document.get(TABLE, [])
     if stray or not isinstance(rows, list):
-        raise ExpectationsError(f"unknown {', '.join(stray)}" if stray else f"{TABLE} is not a list of tables")
+        raise ExpectationsError(
+            f"unknown {', '.join(stray)}" if stray else f"{TABLE} is not a list of tables"
+        )
     entries = tuple(_entry(row, number) for number, row in enumerate(rows, 1))
     return Expectations(entries, hashlib.sha256(content).hexdigest())
 

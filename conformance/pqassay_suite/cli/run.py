@@ -260,9 +260,7 @@ def _require_own_files(
     if files and cases:
         fail("--files takes the place of --cases: files of your own have no manifests")
     if files and operations and "read" not in operations:
-        fail(
-            "--files goes with the operation read only: your files have no expected answers to queries"
-        )
+        fail("--files goes with the operation read only: your files have no expected answers to queries")
 
 
 def _settings(named: NamedDriver, settings: Settings) -> Settings:

@@ -96,7 +96,7 @@ def index_files(
     Raises:
         UsageError: There is no such folder.
         Refused: The request makes no sense: no column, several without a table, a folder inside a table, a folder for
-            the table that is none.
+            the table that cannot be used.
         JobError: The executors cannot do it.
         OSError: The table cannot be written.
     """
@@ -241,7 +241,7 @@ def _work(file: DataFile, columns: Iterable[str], known: Survey) -> Work:
 
 
 def _remove_leftovers(listing: Listing) -> None:
-    """Remove the temporary files of killed processes that nobody took over, of files that are gone, for instance."""
+    """Remove the temporary files of killed processes that were left behind, of files that are gone, for instance."""
     if listing.store:
         return
     for folder in sorted({os.path.dirname(file.path) or "." for file in listing.files}):  # noqa: PTH120 - paths stay text

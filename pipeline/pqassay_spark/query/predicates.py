@@ -41,7 +41,7 @@ def read_predicate(spark: SparkSession, predicate: str | Tree) -> Tree:
     """The tree of a predicate, with Python's own values.
 
     Raises:
-        Refused: It is none, or one that a tree cannot say.
+        Refused: It is not a predicate, or one that a tree cannot say.
     """
     if not isinstance(predicate, str):
         try:
@@ -177,7 +177,7 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
 
 
 def spark_value(literal: Any, kind: DataType) -> Any:
-    """A constant as Spark has it. A number that is no binary fraction is exact where the column is.
+    """A constant as Spark has it. A number that is not a binary fraction is exact where the column is.
 
     Raises:
         Refused: Spark does not have it.

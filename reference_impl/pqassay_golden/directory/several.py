@@ -72,7 +72,7 @@ def _each_alone(entries: Sequence[Entry]) -> Sequence[str]:
 
 
 def _around_later_major(entries: Sequence[Entry]) -> Sequence[str | None]:
-    """A directory of a major version that nobody knows between two of this one."""
+    """A directory of an unknown major version between two of this one."""
     first, second = _each_alone(entries)
     return [first, *binary(lambda raw: raw[:4] + b"\x02" + raw[5:] + b"whatever")(entries), second]
 

@@ -168,12 +168,12 @@ def _later(entries: Sequence[Entry]) -> Sequence[str | None]:
 
 
 def _major(entries: Sequence[Entry]) -> Sequence[str | None]:
-    """A major version that nobody knows, of which only the header is as it was."""
+    """An unknown major version, which keeps only the header as it was."""
     return binary(lambda raw: raw[:4] + b"\x02" + raw[5:] + b"whatever")(entries)
 
 
 def _also_unknown(entries: Sequence[Entry]) -> Sequence[str]:
-    """An entry of a type that nobody knows, before the others."""
+    """An entry of an unknown type, before the others."""
     known = entries[0]
     strange = replace(
         known, head=known.head.changed(type=4711), inline=b""

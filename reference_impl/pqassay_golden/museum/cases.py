@@ -47,14 +47,14 @@ STRUCT_IN_STRUCT = bytes.fromhex("15 02 1c 19 25 04 06 18 04 74 72 61 70 00 00")
 TOO_DEEP = b"\x1c" * 1000 + b"\0" * 1001
 """A thousand structs, each the first field of the one around it.
 
-They are well-formed, and how deep a reader follows is its own affair: it may find the rows.  A linter has to complain all the
-same, for libraries made by Thrift stop much earlier, and no engine that was tried reads the file.
+They are well-formed, and how deep a reader follows is its own affair: it may find the rows.  A linter has to complain: libraries
+made by Thrift stop much earlier, and no engine that was tried reads the file.
 """
 
 
 @dataclass
 class OfAnotherVersion(TinyParquet):
-    """A file whose footer has a field that nobody knows yet: a struct that holds another."""
+    """A file whose footer has an unknown field: a struct that holds another."""
 
     def _encoded(self, record: Record, path: str) -> bytes:
         if path == "footer":

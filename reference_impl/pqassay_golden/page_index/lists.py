@@ -1,4 +1,4 @@
-"""Golden cases of the page index: offset indexes, column indexes, and what the footer says of them."""
+"""Golden cases of the page index: offset indexes, column indexes, and what the footer says about them."""
 
 from __future__ import annotations
 

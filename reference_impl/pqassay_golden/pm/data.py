@@ -163,7 +163,7 @@ def _footer(data: bytes) -> tuple[FileMetaData, int, int]:
     return read_footer(source, framing)[0], framing.footer_start, framing.footer_length
 
 
-# -------------------------------------------------------------------------------------------- what is said of them
+# ------------------------------------------------------------------------------------- the snapshots that describe them
 
 
 def described(

@@ -40,7 +40,7 @@ AUDITED = TinyParquet(
     layout=EVERYTHING,
     bloom_filters=("metal", "depth", "grade"),
 )
-"""Three pages in each chunk, the second of the metals all null, and everything that can be said of them."""
+"""Three pages in each chunk, the second of the metals all null, and all statistics that there are."""
 
 CUT = TinyParquet(
     (Column("metal", "string", ["tin", "Côte d'Ivoire", None, "東京都庁"]),),
@@ -85,7 +85,7 @@ LISTS_IN_PAGES = TinyParquet(WITH_LISTS, layout=Layout(page_rows=3, size_statist
 
 
 def audited(name: str, title: str, file: TinyParquet, rules: tuple[str, ...], *misread_by: str) -> Good:
-    """A file whose values were all compared with what is said of them; a scan looks for its first metal."""
+    """A file whose values were all compared with its claims; a scan looks for its first metal."""
     predicate: Sequence[Any] = ("=", "metal", file.columns[0].values[0])
     return good(name, title, file, predicate, *misread_by, rules=rules, since=SINCE)
 

@@ -57,7 +57,7 @@ class Estimated:
         kind: The sketches that it comes of.
         sketch_count: How many were united.
         parameter: The smallest size parameter among them: ``lg_k`` or ``k``; 0 if there are none.
-        error: Of distinct values the relative error of one standard deviation, of a quantile that of its rank; 0 where nothing is lost.
+        error: The relative error of one standard deviation for distinct values, that of the rank for a quantile; 0 if nothing is lost.
     """
 
     asked: Aggregate

@@ -53,8 +53,8 @@ class Aggregate(NamedTuple):
 
     Attributes:
         function: What is computed.
-        column: Of which column; ``None`` for ``COUNT(*)``.
-        rank: Of a quantile, the share of values that are not greater.
+        column: The column that is asked about; ``None`` for ``COUNT(*)``.
+        rank: The rank of a quantile: the share of values that are not greater.
     """
 
     function: str
@@ -134,7 +134,7 @@ def parse_question(text: str) -> Question:
     ((('avg(sales_amount)', Aggregate(function='avg', column='sales_amount', rank=None)),), ('year',), ['=', 'nation', 'Singapore'])
 
     Raises:
-        Refused: It is no SQL, or none that is supported.
+        Refused: It is not SQL, or is not supported.
     """
     if len(text) > LONGEST:
         raise Refused(f"the question has {len(text)} characters, where {LONGEST} are the most")

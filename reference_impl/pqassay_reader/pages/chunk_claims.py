@@ -80,9 +80,9 @@ class ChunkClaims:
         source: The file.
         body: Where the body begins and ends.
         row_count: Rows of its row group.
-        chunk: What the footer says of it.
+        chunk: What the footer says about it.
         leaf: Its column.
-        column_order: What the footer says of the column's order.
+        column_order: What the footer says about the column's order.
         used: Names of what took part in a decision.
     """
 
@@ -114,7 +114,7 @@ class ChunkClaims:
 
     @cached_property
     def order(self) -> Order | None:
-        """The order of its values; ``None`` where nobody knows."""
+        """The order of its values; ``None`` where it is not known."""
         return order_of(self.leaf.element, self.column_order)
 
     @property

@@ -176,7 +176,7 @@ class GroupScan:
         return {self._facts.place_of(name) for name in part.columns if name not in self._question.constants}
 
     def windows(self, rows: Rows, most: int) -> Iterator[Numbers]:
-        """The rows that are left, in windows of so many at most."""
+        """The rows that are left, in windows of limited size."""
         window: list[Numbers] = []
         held = 0
         for part in rows:

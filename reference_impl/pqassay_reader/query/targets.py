@@ -29,7 +29,7 @@ LOCAL_TAIL = 8 << 10
 """Bytes that are read from the end of a local file before its footer is looked for."""
 
 REMOTE_TAIL = 64 << 10
-"""The least that is read from the end of a file behind a URI, where a second request costs more than bytes that nobody needs."""
+"""The least that is read from the end of a file behind a URI, where a second request costs more than needless bytes."""
 
 TAIL_GAPS = 2
 """Gaps that the end of a file behind a URI is worth: mostly the page indexes are in it, and a step is saved."""
@@ -110,7 +110,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
 
 
 class LocalFile(FileSource):
-    """A local file, known by what the operating system says of the file that is open, whatever has its name by now."""
+    """A local file, known by what the operating system says about the open file, whatever has its name by now."""
 
     @property
     def identity(self) -> Identity:

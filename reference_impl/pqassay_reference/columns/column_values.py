@@ -20,7 +20,7 @@ from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string, leav
 BATCH_ROWS = 1 << 16
 
 GREATEST_PAYLOAD = 1 << 30
-"""Bytes of distinct values that are collected from a column where nobody says less."""
+"""Bytes of distinct values that are collected from a column unless a limit is given."""
 
 
 @dataclass
@@ -98,7 +98,7 @@ def _distinct(array: Any) -> tuple[Any, Any]:
     if array.dictionary.null_count:
         return _distinct(_innermost(array.dictionary_decode()))
     used = array.dictionary.take(pc.unique(array.indices))
-    # Nobody keeps a dictionary from holding a value twice, or another dictionary.
+    # A dictionary may hold a value twice, or another dictionary.
     return array.indices, _distinct(_innermost(used))[1]
 
 
@@ -152,7 +152,7 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
 
 
 def native_file(path: str | os.PathLike[str]) -> pa.OSFile:
-    """Open a local file for pyarrow, by its bytes: a text that is no UTF-8 it would refuse, and ``~`` it would expand.
+    """Open a local file for pyarrow, by its bytes: it would refuse a text that is not UTF-8, and expand ``~``.
 
     No Python file: threads of the decoder that still hold one when the process ends abort it.
     """

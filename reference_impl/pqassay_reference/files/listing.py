@@ -24,7 +24,7 @@ Partitioning: TypeAlias = "str | list[str] | pads.Partitioning | pads.Partitioni
 """As `pyarrow.dataset.dataset` takes it."""
 
 IGNORED = (".", "_")
-"""Files and folders whose names begin like this are no data: as with Arrow and Spark."""
+"""Files and folders whose names begin like this are not data: as with Arrow and Spark."""
 
 
 _BETWEEN_PATHS = "\0"
@@ -41,7 +41,7 @@ class Listed:
     Attributes:
         filesystem: Where they are.
         folder: The folder that was listed, as the filesystem calls it; empty where files were named.
-        paths: Of the files, as the filesystem calls them: sorted, or in the order in which they were named.
+        paths: The paths of the files, as the filesystem calls them: sorted, or in the order in which they were named.
         sizes: In bytes.
         modified: Modification times in nanoseconds since 1970; 0 where the store does not tell.
         partitioning: How folders are named.
@@ -109,7 +109,7 @@ def list_files(
     Raises:
         Refused: The folder is a table, or is in one or holds one.
         FileNotFoundError: There is no such folder or file.
-        ValueError: A URI that no filesystem understands, or a name that is no UTF-8.
+        ValueError: A URI that no filesystem understands, or a name that is not UTF-8.
         OSError: The folder cannot be listed.
     """
     if isinstance(root, str | os.PathLike):

@@ -113,7 +113,7 @@ def bloom_filters(source: Source, column: str, probes: Sequence[Any]) -> Value:
 
     Raises:
         FormatError: The footer or a filter cannot be read.
-        Refused: There is no such column, or a value is none of its type.
+        Refused: There is no such column, or a value is not of its type.
     """
     chunks = list(_chunks(source, column))
     sought = [_plain_bytes(probe, chunks[0].leaf) for probe in probes] if chunks else []

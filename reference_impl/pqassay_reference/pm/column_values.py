@@ -137,7 +137,7 @@ def with_stored_values(tree: Tree, columns: Mapping[str, Column]) -> Tree:
     """A predicate whose constants are what the Parquet file holds: counts of a unit for times, unscaled numbers for decimals.
 
     Raises:
-        Refused: There is no such column, or a constant is no value of it.
+        Refused: There is no such column, or a constant is not a value of it.
     """
     match tree:
         case [("and" | "or" | "not") as name, *parts]:
@@ -168,7 +168,7 @@ def stored_value(value: Any, column: Column) -> Any:
     1500
 
     Raises:
-        Refused: It is no value of the column.
+        Refused: It is not a value of the column.
     """
     if value is None:
         return None
@@ -197,7 +197,7 @@ def stored_value(value: Any, column: Column) -> Any:
 
 
 def _number(value: Any, _: Column) -> Any:
-    """A number as it is. Decimals that are no floats stay decimals: no float may stand for them."""
+    """A number as it is. Decimals that are not floats stay decimals: no float may replace them."""
     return value if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else None
 
 

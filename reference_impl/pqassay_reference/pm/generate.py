@@ -147,7 +147,7 @@ def _doubts(fields: Sequence[Field], framing: Framing, questdb: QuestDBMetadata 
 
 
 def continued(value: SnapshotValue, first: SnapshotValue) -> SnapshotValue:
-    """A snapshot as it can follow the first: what the header says of the columns was written with that one.
+    """A snapshot as it can follow the first: what the header says about the columns was written with that one.
 
     A column that had no bloom filter then has no place for one.
     """

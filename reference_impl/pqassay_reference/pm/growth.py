@@ -85,7 +85,7 @@ def update_beside(
         dry_run: Do the same in memory, and leave the file as it is.
 
     Raises:
-        Refused: The Parquet file was not updated but rewritten, or its columns are others: `_pm` is to be generated anew.
+        Refused: The Parquet file was not updated but rewritten, or its columns are others: `_pm` is to be generated again.
         Malformed: One of the two is damaged.
         Unsupported: ``_pm`` cannot describe the Parquet file.
         BusyError: Another process is writing ``_pm``.
@@ -101,7 +101,7 @@ def update_beside(
 
 
 def grow_in(source: Source, storage: Storage, *, history: bool = False) -> Growth:
-    """The same in a storage that nobody else writes. See `update_beside`."""
+    """The same in a storage without other writers. See `update_beside`."""
     with about(storage.name):
         reader = PmReader(storage)
         reader.verify()

@@ -78,7 +78,7 @@ def header_features(value: SnapshotValue, *, sorting_written_out: bool = False) 
 
 
 def header_bytes(value: SnapshotValue, *, sorting_written_out: bool = False) -> bytes:
-    """The header of a file that nobody has committed yet: its committed size is 0.
+    """The header of a file that is not committed yet: its committed size is 0.
 
     Args:
         value: The first snapshot.
@@ -302,7 +302,7 @@ def _bitset(bitset: bytes, path: str) -> bytes:
 
 @dataclass(frozen=True)
 class Extensions:
-    """Sections of a footer that later revisions added and that are no part of the logical value.
+    """Sections of a footer that later revisions added and that are not part of the logical value.
 
     Attributes:
         scratchpad: Notes of the writer: a code, and anything.

@@ -100,7 +100,7 @@ def planned(
         leave_out_nulls: Leave out the chunks that hold nothing but nulls, which need not be fetched.
 
     Raises:
-        Refused: There is no such column or row group, or the predicate is none.
+        Refused: There is no such column or row group, or the predicate is not valid.
         Malformed: A block cannot be read.
     """
     reader.require_distinct_blocks()
@@ -123,7 +123,7 @@ def planned(
 
 
 MOST_BYTES_OF_NULLS = 1 << 24
-"""Bytes of the most nulls that are made without a look at the chunk, which alone proves that there are so many rows."""
+"""Bytes of the most nulls that are made without a look at the chunk, which alone proves that the rows exist."""
 
 
 def has_only_nulls(column: Column, chunk: pm.ColumnChunk, num_rows: int) -> bool:
@@ -147,7 +147,7 @@ def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
         predicate: A tree as ``conformance/PROTOCOL.md`` defines it, its values Python's own; see `pm_skip.may_match`.
 
     Raises:
-        Refused: The predicate is none, or names a column that is not there.
+        Refused: The predicate is not valid, or names a column that is not there.
         Malformed: A block cannot be read.
     """
     reader.require_distinct_blocks()
@@ -300,7 +300,7 @@ class _Times:
 
 
 def migrate(data: bytes, *, parquet_file_size: int | None = None) -> bytes:
-    """A file written anew from an older one alone, without the Parquet file: one snapshot, and nothing dead.
+    """A file rewritten from an older one alone, without the Parquet file: one snapshot, and nothing dead.
 
     What the older one does not say is left out: a reader takes that as absent, not as zero.
 

@@ -56,7 +56,7 @@ class MemoryStorage:
 
 
 class FileStorage(FileSource):
-    """A file that nobody else writes meanwhile; use it as a context manager.
+    """A file without other writers meanwhile; use it as a context manager.
 
     Raises:
         BusyError: Another process is writing the file.

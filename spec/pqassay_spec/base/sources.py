@@ -147,7 +147,7 @@ class FileSource:
         self.size = _regular_size(self._descriptor, self.name)
 
     def fileno(self) -> int:
-        """The file descriptor. Its position is nobody's: read by offset."""
+        """The file descriptor. Its position is undefined: read by offset."""
         return self._descriptor
 
     def close(self) -> None:
@@ -209,7 +209,7 @@ def replaced_file(
     Raises:
         BusyError: Another process is preparing the same target.
         OSError: The directory cannot be written, the path is a symbolic link that leads to itself, or what is there
-            is no file but a device, a pipe or a directory, which a rename would replace for everybody.
+            is not a file but a device, a pipe or a directory, which a rename would replace for everybody.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():  # what cannot be resolved is a loop

@@ -32,7 +32,7 @@ def parse(text: str) -> Any:
     """Parse a JSON text. Time and memory grow with its length only.
 
     Raises:
-        ValueError: It is no JSON, is nested deeper than Python follows, holds a number of thousands of digits, a member
+        ValueError: It is not JSON, is nested deeper than Python follows, holds a number of thousands of digits, a member
             that occurs twice in one object, or one of the numbers that JSON does not have.
 
     >>> parse('{"a": [1, null]}')

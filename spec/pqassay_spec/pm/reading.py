@@ -128,7 +128,7 @@ class _Budget:
         self.left = size
 
     def spend(self, length: int, rule: str, offset: int) -> None:
-        """Take so many bytes."""
+        """Take a number of bytes."""
         self.left -= length
         if self.left < 0:
             raise Malformed(

@@ -17,7 +17,7 @@ from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, Snapsh
 
 
 class NotAValueError(ValueError):
-    """JSON that is no logical value. The message begins with the member's path."""
+    """JSON that is not a logical value. The message begins with the member's path."""
 
 
 def to_json(value: SnapshotValue) -> dict[str, Any]:

@@ -9,7 +9,7 @@ engines for rows of golden files that break the rule, of the healthy files that 
     >>> observed("PM-001").effect
     'not asked'
 
-The table is read when somebody asks for the first rule, so that a check without findings does without it.
+The table is read when somebody asks for the first rule, so that a check without findings does not need it.
 """
 
 from __future__ import annotations

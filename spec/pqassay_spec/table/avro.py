@@ -310,7 +310,7 @@ def grammar_of(schema: Any, depth: int = 0, names: Names | None = None) -> AnyCo
         names: The types that it may name.
 
     Raises:
-        Malformed: It is no schema, or is nested deeper than `MOST_DEPTH`; types that refer to themselves are none that are read.
+        Malformed: It is not a schema, or is nested deeper than `MOST_DEPTH`; types that refer to themselves are not read.
     """
     names = {} if names is None else names
     if depth > MOST_DEPTH:

@@ -1,4 +1,4 @@
-"""The actions of a Delta log, and what they say of data files.
+"""The actions of a Delta log, and what they say about data files.
 
 The log of a Delta table is a folder of commits. Each line of a commit is a JSON object with one member, whose name says what kind of
 action it is. Checkpoints hold the same actions, as the columns of a Parquet file.

@@ -329,7 +329,7 @@ VECTORS_SINCE = 3
 """The version of the format from which on rows of a data file are deleted by position by a deletion vector alone."""
 
 FORMAT_VERSION = "format-version"
-"""The key of a manifest's header that says of which version the manifest is."""
+"""The key of a manifest's header that holds its version."""
 
 HEADER_KEYS = {
     "schema": 1,

@@ -81,7 +81,7 @@ def members(data: bytes) -> Iterator[Member]:
     [(('add', 'tags', '[0]'), 'a'), (('add', 'stats', 'numRecords'), 3)]
 
     Raises:
-        ValueError: It is no JSON text, or nested too deeply.
+        ValueError: It is not JSON text, or nested too deeply.
     """
     text = data.decode()
     if text.isascii():

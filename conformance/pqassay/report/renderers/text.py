@@ -393,7 +393,9 @@ def _finding(console: Console, finding: Finding, write_proof_: Callable[[], None
 def _coverage(console: Console, coverage: Coverage, first: FileReport) -> None:
     blocked, deeper = _unchecked(coverage)
     mine = rules_for(first.kind) or file_rules()
-    absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are not worth a line
+    absent = [
+        rule for rule in coverage.not_applicable if rule in mine
+    ]  # rules for other files are not worth a line
     parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
     if blocked or deeper:
         parts.append(f"{len(blocked) + len(deeper)} not checked")

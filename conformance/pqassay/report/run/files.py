@@ -144,9 +144,7 @@ def lines(collection: Collection) -> list[str]:
         f"expected rows of {known} of {len(collection.files)} files: two of {', '.join(collection.readers)} read the same"
     ]
     if uncertain:
-        found.append(
-            f"expected rows of {len(uncertain)} are not known; only a crash counts as wrong there:"
-        )
+        found.append(f"expected rows of {len(uncertain)} are not known; only a crash counts as wrong there:")
     for file in uncertain[:MOST_TOLD]:
         said = (
             "; ".join(f"{name}: {words}" for name, words in file.readers.items())

@@ -183,7 +183,9 @@ def _summary(console: Console, report: RunReport) -> None:
         _collection(console, report.collection)
     if report.tested_nothing:
         write_line(
-            console, ("nothing was tested", "bold red"), ": the driver supports no operation that was asked for"
+            console,
+            ("nothing was tested", "bold red"),
+            ": the driver supports no operation that was asked for",
         )
     if summary.known:
         unpinned = f"; any answer would do for {summary.unpinned}: --write-expectations pins them"

@@ -75,9 +75,7 @@ def require_order(chunk: ColumnChunkUnderTest) -> Order:
 
 def _no_order(chunk: ColumnChunkUnderTest) -> NotChecked:
     kind = chunk.leaf.physical_type
-    return NotChecked(
-        f"column {chunk.column}, {kind}, has no order that pqassay knows", "file"
-    )
+    return NotChecked(f"column {chunk.column}, {kind}, has no order that pqassay knows", "file")
 
 
 def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[BoundComparison]:

@@ -135,7 +135,10 @@ def bounds_are_values_of_their_columns(column: EntryBounds[IcebergEntry]) -> Ite
     """A reader that makes another value of it skips the file for rows that it has, or fails."""
     for number, metric, error in column.problems:
         reason = "it is not UTF-8" if isinstance(error, UnicodeError) else str(error)
-        said, actual = f"is not a value of type {column.type}: {reason}", shown(column.type, column.raws[metric][number])
+        said, actual = (
+            f"is not a value of type {column.type}: {reason}",
+            shown(column.type, column.raws[metric][number]),
+        )
         yield wrong_bound(
             column, column.entries[number], metric, said, f"a value of type {column.type}", actual
         )

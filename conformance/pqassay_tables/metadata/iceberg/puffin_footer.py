@@ -105,7 +105,9 @@ def _blobs(name: str, text: bytes, start: int) -> dict[int, Blob]:
     for number, one in enumerate(given):
         missing = _missing(one)
         if missing:
-            raise wrong(f"blob {number} has no {missing}", f"{missing} of every blob", "missing, or of another type")
+            raise wrong(
+                f"blob {number} has no {missing}", f"{missing} of every blob", "missing, or of another type"
+            )
         properties = one.get("properties")
         blob = Blob(
             number,

@@ -59,7 +59,7 @@ class ChunkRows:
         logical: Whether values get the types that QuestDB's type codes say.
 
     Raises:
-        Refused: There is no such column, or a column's levels are none that a schema has.
+        Refused: There is no such column, or no schema has the levels of a column.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ def _decoded(column: Column, content: bytes) -> Any:
 
 
 def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
-    """What the footer of a small file says of the chunk."""
+    """What the footer of a small file says about the chunk."""
     named = [encoding for encoding, bit in _ENCODING_BITS if encodings & bit]
     return ColumnMetaData(
         type=schema[-1].type or 0,

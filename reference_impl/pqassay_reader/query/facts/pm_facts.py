@@ -144,7 +144,7 @@ class PmClaims(ChunkClaims):
 
 @dataclass
 class PmFacts(FileFacts):
-    """What ``_pm`` says of a file."""
+    """What ``_pm`` says about a file."""
 
     reader: PmReader | None = None
 
@@ -188,7 +188,7 @@ class PmFacts(FileFacts):
 
 
 def pm_facts(reader: PmReader, size: int) -> PmFacts:
-    """The facts that a snapshot says of its Parquet file.
+    """The facts that a snapshot states about its Parquet file.
 
     Args:
         reader: The snapshot.

@@ -42,7 +42,7 @@ _decisive = attrgetter(
 
 
 def _kinds_of(columns: Sequence[Column]) -> list[_Kind]:
-    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where a column's levels are none that a schema has."""
+    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where no schema has the levels of a column."""
     known: dict[Any, _Kind] = {}
     found: list[_Kind] = []
     for column in columns:
@@ -63,7 +63,7 @@ class FieldsOfColumns(Sequence[SchemaField]):
         columns: The columns of a snapshot, their names distinct.
 
     Raises:
-        Refused: A column's levels are none that a schema has.
+        Refused: No schema has the levels of a column.
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:

@@ -1,4 +1,4 @@
-"""What KLL sketches say of a condition: which row groups it leaves, by smallest and largest values, and how many rows, by ranks.
+"""What KLL sketches say about a condition: which row groups it leaves, by smallest and largest values, and how many rows, by ranks.
 
 The smallest and the largest value of a sketch are exact, and leave out a row group as statistics do.  Ranks are estimates, which never leave out a row:
 they say only which part of a condition is tried first.
@@ -33,7 +33,7 @@ from pqassay_spec.parquet.column_order import FLOATING, type_order
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 WORTH = 8
-"""A sketch is read where what it may save takes so many times its bytes."""
+"""A sketch is read where what it may save takes this many times its bytes."""
 
 GRANULARITIES = (Granularity.ROW_GROUP, Granularity.FILE)
 """The sketches that are asked, those of row groups before one of the whole file."""

@@ -49,7 +49,7 @@ _HIGH, _AT_ONCE = 27, 1 << 26
 """Bits of the higher part of a mantissa, and how many of them a double adds exactly."""
 
 _PUT_TOGETHER = 8
-"""Groups of row groups are put together when there are so many times as many as there were after the last time."""
+"""Groups of row groups are put together when their number has grown by this factor since the last time."""
 
 
 class Zones(NamedTuple):

@@ -38,7 +38,7 @@ def index_directory(source: Source) -> Value:
     """The usable entries of a file, and their parts.
 
     Raises:
-        FormatError: The file is no Parquet file. Nothing that a directory says raises anything.
+        FormatError: The file is not a Parquet file. Nothing that a directory says raises anything.
     """
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
@@ -173,7 +173,7 @@ def written(leaf: SchemaLeaf, raw: bytes) -> Any:
     """The PLAIN bytes of a value, of a byte array without its length, as the protocol writes the value of its column.
 
     Raises:
-        Malformed: A text is not UTF-8, or bytes are no value of the type.
+        Malformed: A text is not UTF-8, or bytes are not a value of the type.
     """
     element, order = leaf.element, type_order(leaf.element)
     logical = element.logicalType or LogicalType()

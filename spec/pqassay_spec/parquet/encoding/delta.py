@@ -206,6 +206,6 @@ def _signed_bits(number: int) -> int:
 
 
 def _wrapped(value: int, bits: int) -> int:
-    """A number of so many bits, signed."""
+    """A signed number of a width in bits."""
     half = 1 << (bits - 1)
     return (value + half) % (1 << bits) - half

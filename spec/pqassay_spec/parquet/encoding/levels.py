@@ -113,7 +113,7 @@ def missing_bytes(header: int, stored: int, *, width: int) -> int:
 
 
 def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
-    """Whether all groups are stored that the last run of so many values counts; see `missing_bytes`.
+    """Whether all groups are stored that the last run of a number of values counts; see `missing_bytes`.
 
     >>> [last_run_is_whole(bytes.fromhex(run), width=1, count=5) for run in ("03 1d", "05 1d")]
     [True, False]
@@ -182,7 +182,7 @@ def decode_bit_packed(data: bytes, *, width: int, count: int) -> tuple[list[int]
 
 
 def bit_packed_size(width: int, count: int) -> int:
-    """Bytes of so many levels in the deprecated encoding."""
+    """Bytes of a number of levels in the deprecated encoding."""
     return (width * count + 7) // 8
 
 

@@ -66,7 +66,7 @@ class Parts(NamedTuple):
 
     Attributes:
         basic: Its kind.
-        names: Of an object, the names of its fields, in their order.
+        names: The names of the fields of an object, in their order.
     """
 
     basic: Basic

@@ -132,7 +132,7 @@ def build(metadata: QuestDBMetadata) -> str:
 
 
 def text_in(metadata: FileMetaData) -> str | None:
-    """The value of the key in a footer; ``None`` without. Of several the first counts."""
+    """The value of the key in a footer; ``None`` without. The first of several counts."""
     found = (pair.value for pair in metadata.key_value_metadata or () if pair.key == JSON_KEY)
     return next(found, None)
 
@@ -150,7 +150,7 @@ def read(metadata: FileMetaData, column_count: int) -> QuestDBMetadata | None:
 
 
 def of_columns(metadata: QuestDBMetadata, column_count: int) -> QuestDBMetadata:
-    """The same, if it describes so many columns.
+    """The same, if it describes ``column_count`` columns.
 
     Raises:
         Malformed: Rule PM-121, it describes fewer or more.
