@@ -23,7 +23,7 @@ EXPIRED = "the snapshot that added it has expired"
 
 
 def owner_of(table: str, file: str) -> Owner:
-    """Who added a file to a table.
+    """The owner: the writer that added a file to a table.
 
     Args:
         table: The folder or URI of a Delta or Iceberg table.
@@ -88,7 +88,7 @@ class Owners:
             self._of_files.update({names_of[path]: owner for path, owner in owners.items()})
 
     def of_file(self, name: str) -> Owner | None:
-        """Who added a file to its table; ``None`` of a file that belongs to none."""
+        """The owner that added a file to its table; ``None`` for a file outside tables."""
         found = self._of_files.get(name)
         return None if found is None else found.wrote
 
@@ -107,7 +107,7 @@ class Owners:
 
 
 def owner_of_metadata(table: TableAt, file: str) -> Owner:
-    """Who wrote a file of a table's metadata: whom a finding about the table itself is for.
+    """The writer of a file of a table's metadata: whom a finding about the table itself is for.
 
     Args:
         table: The table.

@@ -30,7 +30,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.rules.catalogue import TIERS, VERDICTS, Rule, Verdict, rules
 
 LEFT_TO: Mapping[str, tuple[str, ...]] = {
-    # Of two numbers, that one is false that no reader relies on, and the other is acquitted.
+    # If two numbers disagree, the one that no reader relies on is reported, and the other is not.
     "STA-020": ("STA-046",),
     "PIX-026": ("PIX-058",),
     "PIX-038": ("PIX-058", "PIX-072"),

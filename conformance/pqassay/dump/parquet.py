@@ -91,7 +91,7 @@ def _without_footer(source: Source, write: Writer, head: FormatError | None, tai
     end = max(start, source.size - parquet_file.TAIL_SIZE)
     is_short = source.size < parquet_file.HEAD_SIZE + parquet_file.TAIL_SIZE
     if start == parquet_file.HEAD_SIZE:
-        # Of a file that is too short, head and tail say the same.
+        # If a file is too short, head and tail say the same.
         write(
             Region(0, start, "head", _fixed(parquet_file.HEAD, source, 0, "head", None if is_short else head))
         )

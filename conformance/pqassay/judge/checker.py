@@ -108,7 +108,7 @@ Outcome = tuple[Plan, Report, list[str]]
 
 
 class Work(Protocol):
-    """Who judges: this machine, or a cluster."""
+    """The workers that judge: this machine, or a cluster."""
 
     @property
     def listing(self) -> Listing | None:

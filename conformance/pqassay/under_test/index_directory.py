@@ -421,7 +421,7 @@ class IndexDirectory:
     def stretches(self) -> Sequence[Stretch]:
         """The blobs in the body, in the order of their places, of all types.
 
-        Of an entry that is not stale they are where it says; of a stale one, where its checksum says that they still are.
+        If the entry is not stale they are where it says; else, where its checksum says that they still are.
         """
         found: list[Stretch] = []
         framing = self.file.framing

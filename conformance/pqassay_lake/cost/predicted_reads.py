@@ -46,7 +46,7 @@ class FarSource:
 def predicted_reads(file: FileUnderTest) -> list[Read]:
     """The reads of a check at the tier of a file under test, whose source is a `FarSource`, in about their order.
 
-    Of a file whose footer cannot be decoded, these are the reads that show it.
+    For a file whose footer cannot be decoded, these are the reads that show it.
     """
     options = file.options
     try:

@@ -162,7 +162,7 @@ def runs_of(history: History) -> list[dict[str, Any]]:
 
 
 def new_among(found: Found, earlier: Sequence[Found]) -> Flags:
-    """Of each finding, whether no earlier run had it."""
+    """For each finding, whether no earlier run had it."""
     is_new = np.ones(len(found.keys), np.bool_)
     for one in earlier:
         is_new &= ~np.isin(found.keys, one.keys)

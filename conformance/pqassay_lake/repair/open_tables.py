@@ -79,7 +79,7 @@ class OpenTable:
         return path.removeprefix(f"{self.path.rstrip('/')}/")
 
     def owners(self, paths: Iterable[str]) -> dict[str, str]:
-        """Who wrote live files, by their paths relative to the table, in one line each; files are left out of which it does not say it."""
+        """The writers of live files, by their paths relative to the table, in one line each; files of unknown writers are left out."""
         found = owners_in(self.at, [path for path in paths if path in self.live])
         return {path: owners.wrote.line for path, owners in found.items() if owners.wrote.name != UNKNOWN}
 

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     OperationName = Operation
 else:
-    # Of lists, typer knows those of enums.
+    # The only lists that typer knows are those of enums.
     OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = epilog(

@@ -39,7 +39,7 @@ class Message(Closed):
 
 @dataclass(frozen=True)
 class HelloAnswer(Message):
-    """Who the driver is, what it can do, and how its library compares.
+    """What the driver is called, what it can do, and how its library compares.
 
     Attributes:
         capabilities: Names of what it can do; see `pqassay_suite.drivers.capabilities`.

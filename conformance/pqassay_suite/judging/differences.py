@@ -159,7 +159,7 @@ def _of_rows(wanted: Row, found: Row) -> Iterator[Difference]:
 
 
 def _most_frequent(differences: Sequence[Difference]) -> Difference:
-    """Of several differences one that tells something, then the most frequent, then the first by its words."""
+    """The most telling of several differences, then the most frequent, then the first by its words."""
     counts = Counter(differences)
     return min(counts, key=lambda one: (not one.is_telling, -counts[one], one.words))
 

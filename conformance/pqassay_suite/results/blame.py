@@ -119,7 +119,7 @@ def writers_blamed(
     wish: str,
     rules: Sequence[str],
 ) -> list[str]:
-    """Of cases of writers that wish for a feature, those that fail because of it.
+    """Cases of writers that wish for a feature: those that fail because of it.
 
     The same table without any wish is the other half of the pair: where it fails alike, the table is the cause. A file that breaks
     rules of the feature's own families is the feature's fault in any case.  A wish is not to blame where the writer names another, nor

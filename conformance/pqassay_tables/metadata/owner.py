@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 """What an owner is called of whom nothing is known."""
 
 MOST_CHARACTERS = 200
-"""Of a name: it is shown in one line, whatever a commit holds."""
+"""Length of a name: it is shown in one line, whatever a commit holds."""
 
 DELTA_JOBS = (
     "job.jobName",
@@ -42,7 +42,7 @@ ENGINE_MEMBERS = {"trino": "trino_query_id", "flink": "flink.job-id", "spark": "
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who is behind a file, as far as the table says it.
+    """The owner of a file, as far as the table says it.
 
     Attributes:
         commit: The version of a Delta table, or the id of the snapshot of an Iceberg table; empty where it is not known.

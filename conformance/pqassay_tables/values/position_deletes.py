@@ -72,7 +72,7 @@ class Deletes:
         return shown_path(self.paths[path])
 
     def falls(self) -> NDArray[np.bool_]:
-        """Of each row behind the first, whether it belongs before the one before it."""
+        """For each row behind the first, whether it belongs before the one before it."""
         places = {raw: rank for rank, raw in enumerate(sorted(set(self.paths)))}
         ranks = np.array([places[raw] for raw in self.paths], np.int64)[self.of_row]
         numbers = self.positions

@@ -145,7 +145,7 @@ def index_files(
     warnings = [f"{path} could not be read; what it said was found out again" for path in known.damaged]
     refused = {file.name for file in outcomes if file.outcome is Outcome.REFUSED}
     states = {name: (file.size, file.modified) for file in listing.files for name in file.names}
-    # Of a file that was refused and has changed, what the table says holds no more.
+    # If a file was refused and has changed, what the table says no longer holds.
     valid = {
         path for (path, _), last in after.latest.items() if states.get(path) == (last.size, last.modified)
     }

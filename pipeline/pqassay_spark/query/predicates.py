@@ -168,7 +168,7 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
             return column.isNotNull()
         if name in ("in", "not in"):
             literals = [f.lit(spark_value(literal, kind)) for literal in rest[0]]
-            # Of nothing, SQL has no list: nothing is in it, null neither.
+            # SQL has no empty list: nothing is in it, null neither.
             among = column.isin(literals) if literals else f.lit(False)
             return among if name == "in" else ~among
         return cast("Column", COMPARISONS[name](column, f.lit(spark_value(rest[0], kind))))

@@ -175,7 +175,7 @@ def _left_out(
     if not names:
         return {}, ()  # a URI that Spark takes for a pattern: what it lists is below other folders
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
-    # Of the whole path: with the option `basePath`, folders above the root are partitions, too.
+    # By the whole path: with the option `basePath`, folders above the root are partitions, too.
     above = local_path(spark_location(root))
     partitions = {key.lower() for name in names for key in partition_keys(f"{above}/{name}")}
     columns: dict[str, AskedColumn] = {}

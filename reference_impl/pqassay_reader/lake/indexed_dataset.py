@@ -37,7 +37,7 @@ from pqassay_reference.files.listing import Partitioning, Roots, list_files
 from pqassay_reference.rewrite.extract import Trust
 
 FILTER_POSITION = 1
-"""Of the arguments of a scanner, where the filter is if it is not named."""
+"""The position of the filter among the arguments of a scanner, if it is not named."""
 
 
 class IndexWarning(UserWarning):
@@ -266,7 +266,7 @@ class IndexedDataset(pads.FileSystemDataset):
         is_plain = isinstance(filter, pa.Scalar)
         filter = _as_expression(filter)  # noqa: A001 - Arrow's name
         if self._condition is not None:
-            # Of a filtered dataset, Arrow refuses to name fragments.
+            # Arrow refuses to name the fragments of a filtered dataset.
             return cast("Iterator[pads.Fragment]", super().get_fragments(filter))
         narrowed = self._narrowed(filter)
         given: Any = super() if narrowed is None else narrowed

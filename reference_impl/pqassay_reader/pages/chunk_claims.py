@@ -245,7 +245,7 @@ class ChunkClaims:
         if self.facts.bloom_filter_length not in (None, bloom_filter.length):
             raise Mistrusted("the bloom filter has another length than the footer says")
         if not bloom_filter.bitset.strip(b"\0"):
-            # Of a chunk without values; the null count tells as much.
+            # The chunk has no values; the null count tells as much.
             raise Mistrusted("the bloom filter is empty")
         return bloom_filter.bitset
 

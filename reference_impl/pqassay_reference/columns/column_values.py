@@ -91,7 +91,7 @@ class DistinctValues:
 def _distinct(array: Any) -> tuple[Any, Any]:
     """An array that has a null where there is no value, and its distinct values.
 
-    Of a dictionary, only what rows refer to counts, and a null in it is one in each of these rows.
+    In a dictionary, only what rows refer to counts, and a null in it is one in each of these rows.
     """
     if not pa.types.is_dictionary(array.type):
         return array, pc.unique(array.cast(pa.large_binary()))

@@ -96,7 +96,7 @@ def list_files(
 ) -> Listed:
     """List the files of a folder, or look at those that are named.
 
-    Of a folder, those are left out whose names, or the names of whose folders, begin with a dot or an underscore, and those that are not called Parquet
+    In a folder, those are left out whose names, or the names of whose folders, begin with a dot or an underscore, and those that are not called Parquet
     files where others are.
 
     Args:

@@ -128,7 +128,7 @@ MOST_BYTES_OF_NULLS = 1 << 24
 
 def has_only_nulls(column: Column, chunk: pm.ColumnChunk, num_rows: int) -> bool:
     """Whether every row of a chunk is null: then its rows are known, and it need not be fetched."""
-    # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
+    # An empty list is also counted, and a struct that holds nulls.
     if is_nested(column) or not column.max_def_level or chunk.num_values != num_rows:
         return False
     if num_rows * max(column.fixed_byte_len, 8) > MOST_BYTES_OF_NULLS:
@@ -156,7 +156,7 @@ def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
 
 def _pruned(reader: PmReader, predicate: Sequence[Any], row_groups: Iterable[int]) -> list[int]:
     try:
-        # Of the parts of a nested column none says anything about the whole.
+        # No part of a nested column says anything about the whole.
         named = {name: reader.columns_of(name) for name in columns_of(predicate)}
         positions = {name: found[0] for name, found in named.items() if len(found) == 1}
         return [

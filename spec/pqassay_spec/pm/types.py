@@ -62,7 +62,7 @@ _DECIMAL_DIGITS = (
 GEOHASHES = frozenset((ColumnType.GEOBYTE, ColumnType.GEOSHORT, ColumnType.GEOINT, ColumnType.GEOLONG))
 
 MOST_DIMENSIONS = 32
-"""Of an array."""
+"""Dimensions of an array, at most."""
 
 
 def decimal_type(precision: int, scale: int) -> int:

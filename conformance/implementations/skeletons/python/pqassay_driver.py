@@ -220,7 +220,7 @@ def answers(driver: Driver, request: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def hello(driver: Driver) -> Answer:
-    """Who the driver is. The library is not imported for that."""
+    """The driver's name, version and capabilities. The library is not imported for that."""
     return {
         "answer": "accept",
         "name": driver.name,

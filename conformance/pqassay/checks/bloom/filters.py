@@ -188,7 +188,7 @@ def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
         return None
     if statistics.null_count >= chunk.facts.num_values:
         return False
-    # Of lists, writers count different things as null.
+    # Writers disagree on what is null in lists.
     return None if chunk.leaf.max_repetition_level else True
 
 

@@ -100,7 +100,7 @@ def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violat
 
 @rule("DIR-023", of=ENTRY)
 def value_count_is_that_of_the_blob(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Who plans by it plans badly."""
+    """A planner that uses it plans badly."""
     blob, kind = blob_of(entry), entry.head.type
     blob.require_known()
     if kind == IndexType.HLL:

@@ -119,7 +119,7 @@ def _bytes(raw: bytes) -> str:
 
 @rule("PIX-024", of=COLUMN_INDEX)
 def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of pages both of whose bounds are values."""
+    """For pages both of whose bounds are values."""
     bounds = chunk.page_bounds
     minima, maxima, order = bounds.index.min_values, bounds.index.max_values, bounds.order
     yield from first_places(
@@ -144,7 +144,7 @@ def boundary_order_is_defined(chunk: ColumnChunkUnderTest) -> Iterator[Violation
 
 @rule("PIX-025", of=COLUMN_INDEX)
 def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of fewer than two pages every order is true. Pages whose own bounds are wrong are left out."""
+    """Fewer than two pages have any order. Pages whose own bounds are wrong are left out."""
     boundary_order = chunk.column_index.boundary_order
     if boundary_order == BoundaryOrder.UNORDERED:
         return

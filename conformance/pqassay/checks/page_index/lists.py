@@ -291,7 +291,7 @@ def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterato
 
 @rule("PIX-026", of=COLUMN_INDEX)
 def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of columns inside lists, what counts as a null differs among writers; there, the histograms tell."""
+    """Inside lists, writers disagree on what counts as a null; there, the histograms tell."""
     present = present_values(chunk)
     if present is None:
         raise NotApplicable

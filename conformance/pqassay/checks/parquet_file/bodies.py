@@ -326,7 +326,7 @@ def nothing_follows_the_entries(at: At) -> Violation:
 
 @_about("PQF-088", FaultKind.UNSORTED_ENTRY, only=_has_sorted_dictionary)
 def entries_ascend_where_it_is_said(at: At) -> Violation:
-    """Who compares indexes instead of values trusts it."""
+    """A reader that compares indexes instead of values trusts it."""
     message = f"entry {at.place} of the dictionary is less than the one before, and is_sorted is true"
     field = at.chunk.fields.own_header(at.page) / "is_sorted"
     return Violation(message, field, "false, or no is_sorted", "true")

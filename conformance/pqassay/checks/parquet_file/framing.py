@@ -79,7 +79,7 @@ def _mistyped(file: FileUnderTest, *, hints: bool) -> Iterator[Violation]:
 
 @rule("PQF-006", of=FOOTER, only=lambda file: bool(file.key_values))
 def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
-    """Of a key that occurs twice, some readers take the first value, and others the last."""
+    """If a key occurs twice, some readers take the first value, and others the last."""
     first: dict[str, int] = {}
     for index, pair in enumerate(file.key_values):
         earlier = first.setdefault(pair.key, index)

@@ -278,7 +278,7 @@ def json_has_finite_numbers(_: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @_rule_about("PQF-104", Allowed.BSON)
 def bson_is_framed(_: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Who takes the documents apart fails."""
+    """A reader that takes the documents apart fails."""
     yield _form("BSON document", _no_bson)
 
 

@@ -92,7 +92,7 @@ def _has_groups(file: FileUnderTest) -> bool:
 
 @rule("PQF-124", of=SCHEMA, only=_has_groups)
 def groups_have_names_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
-    """Of leaves with one path, PQF-018 tells."""
+    """PQF-018 judges leaves with the same path."""
     for group in _groups(file):
         first: dict[str, SchemaNode] = {}
         for child in group.children:

@@ -43,7 +43,7 @@ def blocks_lie_before_their_footers(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-052", of=BLOCKS)
 def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Of each snapshot. The same blocks in several snapshots are said once."""
+    """Blocks of each snapshot. The same blocks in several snapshots are reported once."""
     reported: set[tuple[int, int]] = set()
     size = parsed.header.block_size
     placed = {place.offset for place in parsed.blocks}
@@ -181,7 +181,7 @@ def statistics_follow_each_other(block: BlockUnderTest) -> Iterator[Violation]:
             if not chunk.is_out_of_line(side):
                 continue
             offset, length = chunk.reference(side)
-            # Of one that was moved, those behind it are not to blame.
+            # If one was moved, those behind it are not to blame.
             if offset + length > chunk.region_length:
                 offset = end
             elif offset not in (end, total):

@@ -67,7 +67,7 @@ def names_follow_each_other(parsed: PmUnderTest) -> Iterator[Violation]:
         if first <= start and start not in (expected, stored):
             said = f"the name is at {start}, the one before ends at {stored}"
             yield parsed.in_descriptor(column, "name_offset", said, str(stored), str(start))
-        # Of a name that was moved, the ones behind it are not to blame.
+        # If a name was moved, the ones behind it are not to blame.
         expected, stored = expected + described.name_length, end
 
 

@@ -128,7 +128,7 @@ def levels_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-108", of=COLUMN_OF_PAIR)
 def repetitions_agree(column: ColumnOfPair) -> Iterator[Violation]:
-    """Of a nested column it is that of the field below the schema's root."""
+    """For a nested column it is that of the field below the schema's root."""
     actual = repetition(column.described.flags)
     given = column.pair.fields[column.position].top.repetition_type
     if given is not None and given in set(Repetition) and actual != given:

@@ -253,7 +253,7 @@ def _box(chunk: ColumnChunkUnderTest) -> tuple[BoundingBox, Field]:
 
 @rule("STA-060", of=CHUNK)
 def axes_have_both_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of x and y, the struct requires both."""
+    """The struct requires both x and y."""
     geospatial = _geospatial(chunk)
     box, field = geospatial.bbox, chunk.fields.facts / "geospatial_statistics.bbox"
     if box is None:

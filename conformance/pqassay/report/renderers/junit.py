@@ -99,7 +99,7 @@ def _of_check(report: Report) -> Iterator[ET.Element]:
             "not failing": report.not_failing,
         }
         if not number and any(about.values()):
-            # Of the whole check, and said once: there may be very many files.
+            # For the whole check, and said once: there may be very many files.
             _say(suite, {name: value for name, value in about.items() if value})
         yield suite
     if report.baseline is not None and report.baseline.stale:

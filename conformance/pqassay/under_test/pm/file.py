@@ -438,7 +438,7 @@ class PmUnderTest:
     def distinct_bloom_rows(self) -> Iterator[tuple[Snapshot, int, bytes]]:
         """Yield every row of bloom filter entries: its snapshot, its row group and its bytes.
 
-        Of equal rows for the same block, which updates copy, one is left: that of the newest snapshot, or of the oldest
+        Updates copy equal rows for the same block; one is left: that of the newest snapshot, or of the oldest
         where the filters are in the Parquet file, which was shortest then.
         """
         width = pm_file.bloom_entry_size(self.header) * len(self.header.bloom_columns)

@@ -106,7 +106,7 @@ class Copies:
             return (Fault(error.rule or "", error.reason, "", ""),)
 
     def shape(self, pair: KeyValueUnderTest) -> tuple[str | None] | None:
-        """Of a copy without a fault that was met before, the writer, on whom hangs which rules apply."""
+        """The writer of a copy without known faults, who decides which rules apply."""
         known = self._known.get(pair.part.value or "")
         if known is None or known.faults or not pair.file.footer.startswith(known.beginning):
             return None

@@ -157,7 +157,7 @@ def json_faults(decoded: ChunkValues) -> JsonFaults:
 def _faults(decoded: ChunkValues, pieces: list[Any]) -> JsonFaults:
     of = named(decoded.chunk)
     faults, size, constants = JsonFaults(), 0, list[str]()
-    # Of integers only the digits count: to make numbers of very long ones takes time, or is refused.
+    # In integers only the digits count: to make numbers of very long ones takes time, or is refused.
     decoder = json.JSONDecoder(parse_int=len, parse_constant=constants.append)
     for place, value in enumerate(chain.from_iterable(pieces)):
         raw: bytes = value.as_py()

@@ -104,7 +104,7 @@ def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
     schema = [_without_annotation(element, number) for number, element in enumerate(metadata.schema)]
     start, end = _schema_range(footer)
     rebuilt = value_grammar(ListOf(SchemaElement)).build(schema)
-    # Of the same length, so that nothing else changes; only as a key the name means anything.
+    # The same length, so that nothing else changes; only as a key the name means anything.
     return b"".join([footer[:start], rebuilt, footer[end:].replace(ARROW_KEY, ARROW_KEY.swapcase())])
 
 

@@ -42,7 +42,7 @@ def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-017", of=ENTRY, only=lambda one: bool(one.schema.partition))
 def partition_values_are_of_their_types(one: DeltaEntry) -> Iterator[Violation]:
-    """Of what cannot be read, readers make null, or an error."""
+    """Readers take what cannot be read for null, or fail."""
     values = _values(one)
     if values is None:
         raise Broken("DLT-016")

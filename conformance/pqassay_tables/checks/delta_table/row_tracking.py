@@ -79,7 +79,7 @@ def the_high_water_mark_is_above_all_ids(table: DeltaTable) -> Iterator[Violatio
 
 @rule("DLT-042", of=ENTRY, only=lambda one: tracks_rows(one.table))
 def rows_come_from_versions_that_there_are(one: DeltaEntry) -> Iterator[Violation]:
-    """Who asks for the changes since a version gets rows that did not change."""
+    """A query for the changes since a version returns rows that did not change."""
     since = one.entry.action.get(SINCE)
     name = one.entry.file.rpartition("/")[2]
     told, commit = delta_checkpoint(name), delta_commit(name)

@@ -74,7 +74,7 @@ def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
         return
     for column in one.schema.columns:
         count = member_of(nulls, column.path)
-        # Of a list or a map, some writers count what is in it as well, in an object.
+        # For a list or a map, some writers also count what is in it, in an object.
         if count is not None and type(count) is not int and not (isinstance(count, dict) and column.type in ("array", "map")):  # fmt: skip
             place = one.entry.stat(NULLS).below(*column.path)
             said = f"{NULLS} of column {column.name} is {written(count)}"

@@ -328,7 +328,7 @@ class KeptFacts:
 
 
 KEPT_FACTS = KeptFacts()
-"""Of this process."""
+"""The cache of this process."""
 
 
 __all__ = ["KEPT_FACTS", "FileFacts", "KeptFacts", "SchemaField", "read_facts"]

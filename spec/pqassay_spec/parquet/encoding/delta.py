@@ -88,7 +88,7 @@ class Block(NamedTuple):
         return widest
 
     def miniblocks(self) -> Iterator[tuple[int, int, int]]:
-        """Of every miniblock in which there are values: where it begins, bits of each difference, and values."""
+        """Every miniblock with values: where it begins, bits of each difference, and values."""
         start = self.start
         for number, width in enumerate(self.widths):
             yield start, width, min(self.size, self.held - number * self.size)

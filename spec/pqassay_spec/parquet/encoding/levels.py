@@ -99,7 +99,7 @@ def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
 def missing_bytes(header: int, stored: int, *, width: int) -> int:
     """Bytes of a packed run that are not stored.
 
-    Of a group that is counted and not there as a whole, readers make different things, also where none of its values is wanted.
+    Readers disagree on a group that is counted and not there as a whole, also where they do not need its values.
 
     >>> [missing_bytes(3 << 1 | PACKED, stored, width=2) for stored in (6, 5, 4, 2)]
     [0, 1, 2, 4]
