@@ -113,8 +113,8 @@ GOOD = (
     good("named-types", "Two indexes of types that their owner named, of one column, before a distinct set", SALES, [Index(SETS, "metal", FILE, INLINE, blob=ROWS_OF_TIN), _sets("metal")], TIN, edit=_named, rules=("DIR-060",)),
 )  # fmt: skip
 
-USELESS = "Readers do without the index."
-ALL_USELESS = "Readers do without all indexes of the directory."
+USELESS = "Readers ignore the index."
+ALL_USELESS = "Readers ignore all indexes of the directory."
 ENTRY = "directory.entries[0]"
 
 _aside = partial(bad, decode="accept")
@@ -128,7 +128,7 @@ BAD = (
     _aside("first-directory-damaged", "There is a space before the value of the first of two keys; the second directory is good", USELESS, "two-directories", Mutation("prepend", _value(0), " "), "DIR-002", tier="footer"),
     _aside("second-directory-damaged", "The second of two directories begins with another magic; the first is good", USELESS, "two-directories", set_to(_value(1), "UFFJWQEA"), "DIR-003", tier="footer"),
     _aside("key-in-both", "Entries of two directories have the same type, granularity and columns: the second takes the place of the first", "The first of them is dead weight.", "two-directories-of-twins", set_to(f"{ENTRY}.columns[0].names[0].text", b"copy"), "DIR-009", tier="footer"),
-    _aside("last-of-two-stale", "Of two entries with the same type, granularity and columns the last is stale: the first does not come back", USELESS, "twins", set_to("directory.entries[1].columns[0].names[0].text", b"metal"), "DIR-009", "DIR-016", tier="footer"),
+    _aside("last-of-two-stale", "The last of two entries with the same type, granularity and columns is stale: the first does not come back", USELESS, "twins", set_to("directory.entries[1].columns[0].names[0].text", b"metal"), "DIR-009", "DIR-016", tier="footer"),
     _aside("malformed-beside-good", "The name of a writer is longer than its entry; the next entry is good, and is not used either", ALL_USELESS, "of-same-sizes", set_to(f"{ENTRY}.head.writer_length", 60_000), "DIR-006", tier="footer"),
     _aside("blob-crc-beside-good", "The checksum of an entry is not that of its blob; the next entry is good, and is used", USELESS, "of-same-sizes", Mutation("add", f"{ENTRY}.head.crc32", 1), "DIR-014", tier="index"),
     _aside("extension-taken-by-another", "The blob is said to be in the extension, which begins with another UUID", USELESS, "extension-of-another", set_to(f"{ENTRY}.head.placement", int(Placement.EXTENSION)), "DIR-012", tier="footer"),

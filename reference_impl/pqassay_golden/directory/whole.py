@@ -224,13 +224,13 @@ GOOD = (
     good("many", "Indexes of every type, in every placement, beside an IDX1 index with its companion record", replace(SALES, index=Idx1("metal", companion=True)), [METAL_SETS, Index(SETS, "lot", PAGE, EXTENSION), Index(SUMS, "metal lot", ROW_GROUP, INLINE), Index(SUMS, "price", FILE, EXTENSION), hll(FILE), kll(EXTENSION), Index(IDX1, "metal", FILE)], TIN),
     good("empty", "A directory without entries", SALES, [], TIN, edit=_as_it_is),
     # Versions
-    good("unknown-type", "There is an entry of a type that nobody knows before another one", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_also_unknown, rules=("DIR-060",)),
-    good("unknown-type-version", "A distinct set of a version that nobody knows", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_type_version, rules=("DIR-060",)),
+    good("unknown-type", "An entry of an unknown type is before another one", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_also_unknown, rules=("DIR-060",)),
+    good("unknown-type-version", "A distinct set of an unknown version", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_type_version, rules=("DIR-060",)),
     good("later-minor", "A later minor version that added bytes to the end of each entry", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SUMS, "lot")], TIN, edit=_later, rules=("DIR-060",)),
     good("later-major", "A later major version, of which nothing but the header can be read", SALES, [METAL_SETS], TIN, edit=_major, rules=("DIR-060",)),
     # Values
     good("capped", "A distinct set that lists two values of three: it excludes nothing", SALES, [Index(SETS, "lot", ROW_GROUP, INLINE, most=2)], LOT, rules=("DIR-062",)),
-    good("listing-none", "A distinct set that lists no value and tells of nulls alone", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE, most=0)], TIN, rules=("DIR-062",)),
+    good("listing-none", "A distinct set that lists no value, only nulls", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE, most=0)], TIN, rules=("DIR-062",)),
     good("zeros-and-nan", "Zeros of both signs, NaN of both signs and an infinity", ZEROS, [Index(SETS, "depth", ROW_GROUP, INLINE), Index(SUMS, "depth", ROW_GROUP, INLINE)], ("=", "depth", {"float": "0.0"}), rules=("DIR-063",)),
     good("decimals", "Decimals in all four physical types; one value has two forms in bytes", AMOUNTS, [index for name in ("small", "whole", "fixed", "bytes") for index in (Index(SETS, name, ROW_GROUP, INLINE), Index(SUMS, name, FILE, INLINE))], ("=", "row", 2), misread_by=("fastparquet",)),
     good("unsigned-and-booleans", "Numbers beyond the signed ones, and booleans, which take a bit each", COUNTS, [index for name in ("lot", "serial", "grade", "sold") for index in (Index(SETS, name, ROW_GROUP, INLINE), Index(SUMS, name, ROW_GROUP, INLINE))], ("=", "grade", -128), misread_by=("Spark",)),
