@@ -70,7 +70,7 @@ def test_three_nights(gate: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("STA-042", False),
     ] == sorted((one["rule"], one["known"]) for one in nights)
     left = pqassay.check([], only_files="repair-plan/quarantine.json")
-    assert 4 == left.summary.broken, "nothing is mended yet"
+    assert 4 == left.summary.broken, "nothing is repaired yet"
 
 
 def test_a_second_try_does_not_append_to_the_first(gate: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ what is left.
 What a field explains is counted in fields, since rules about one field are broken together anyway.  A field that conflicts merely take
 for granted explains them only if it explains three: where two damages are as likely as one, both are findings.
 
-For a chosen field the rule speaks whose verdict is strongest.  Of several, one that is broken at that field goes first, then one that
+For a chosen field the rule speaks whose verdict is strongest.  Among several, one that is broken at that field goes first, then one that
 compares it with no other: of these the one that needs least of the file, of the others the one that looks deepest.  The rules that do
 not speak are *not checked*, as everywhere where another rule is broken.  Fields of a column explain rules about that column alone, and
 those of row groups only rules that are broken in the same ones.

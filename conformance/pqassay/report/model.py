@@ -70,7 +70,7 @@ class Position:
 
     ``field`` is a grammar path, ``offset`` and ``length`` are bytes of the file (-1 and 0 where the thing is
     absent), ``expected`` and ``actual`` are for people.  A path that begins with ``data.`` leads into the ``data.parquet``
-    beside a ``_pm`` file; the offset is one of that file then.  Of what a table says, ``file`` is the file of the table that holds
+    beside a ``_pm`` file; the offset is one of that file then.  If a table says it, ``file`` is the file of the table that holds
     the bytes.
     """
 

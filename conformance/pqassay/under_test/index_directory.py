@@ -1,7 +1,7 @@
 """The index directory of a file: the directories of its footer keys, and their entries, as far as the footer tells about them.
 
 An entry is *superseded* if another one with the same key follows it, and *stale* if it was made from other data than the footer
-describes.  Of both one finding says so, and nothing more is asked.
+describes.  One finding says so, and nothing more is asked of either.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ MOST_CRASHES = 3
 
 MOST_FRESH = 50
 """Bad answers of a run that are asked for again in a fresh process, while none of them was right there: the driver is taken to be stable
-then.  Of one that is not, each is asked for again."""
+then.  If it is not, each is asked for again."""
 
 
 WRITTEN = 200

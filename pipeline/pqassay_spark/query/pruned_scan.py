@@ -214,7 +214,7 @@ def partition_keys(path: str) -> list[str]:
 PIECE = 7_000
 """Bytes of names of files that Java hands over at a time, about.
 
-It sends 8 KiB at once.  Of a longer answer it holds the rest back until the beginning is acknowledged, for which the system
+It sends 8 KiB at once.  In a longer answer it holds the rest back until the beginning is acknowledged, for which the system
 takes its time: 40 ms, and five times that for 16 KiB.
 """
 

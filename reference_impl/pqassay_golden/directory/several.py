@@ -47,7 +47,7 @@ KLL_OF_GROUPS = (
     bytes.fromhex("05010f00c80008000200000000000000c8000100c6000000" "0000000000000080" "000000000000e03f" "0000000000000080" "000000000000e03f"),
     bytes.fromhex("05010f00c80008000200000000000000c8000100c6000000" "0000000000000040" "0080e03779c34143" "0080e03779c34143" "0000000000000040"),
 )  # fmt: skip
-"""Of the prices of either row group, with k = 200; NaN is left out."""
+"""Sketches of the prices of either row group, with k = 200; NaN is left out."""
 
 KLL_OF_PAGES = (
     KLL_OF_GROUPS[0],
@@ -55,7 +55,7 @@ KLL_OF_PAGES = (
     bytes.fromhex("02020f04c80008000000000000000040"),
     bytes.fromhex("02020f04c80008000080e03779c34143"),
 )
-"""Of the prices of each page: the only price of the second is NaN, so that its sketch is empty."""
+"""Sketches of the prices of each page: the only price of the second is NaN, so that its sketch is empty."""
 
 HLL_OF_PAGES = (
     bytes.fromhex("0201070c03080208db1b020f9ac2a10f"),
@@ -63,7 +63,7 @@ HLL_OF_PAGES = (
     bytes.fromhex("0201070c0308010832936d05"),
     bytes.fromhex("0201070c03080108db1b020f"),
 )
-"""Of the metals of each page, with 2^12 registers."""
+"""Sketches of the metals of each page, with 2^12 registers."""
 
 
 def _each_alone(entries: Sequence[Entry]) -> Sequence[str]:

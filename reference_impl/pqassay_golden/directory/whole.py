@@ -93,7 +93,7 @@ HLL_OF_GROUPS = (
     bytes.fromhex("0201070c03080208db1b020f9ac2a10f"),
     bytes.fromhex("0201070c0308020832936d05db1b020f"),
 )
-"""Of the metals of either row group, with 2^12 registers; Apache DataSketches makes the same bytes in Java and C++."""
+"""Sketches of the metals of either row group, with 2^12 registers; Apache DataSketches makes the same bytes in Java and C++."""
 
 HLL_OF_FILE = bytes.fromhex("0201070c0308030832936d05db1b020f9ac2a10f")
 

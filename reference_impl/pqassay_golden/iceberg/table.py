@@ -176,7 +176,7 @@ AVRO = [
 ]
 
 PLACES: list[tuple[str | None, list[int], int]] = [("Oslo", [34, 3], -1), (None, [0, 15], 400_000)]
-"""Of each file: the city, ids that share a bucket, and the hour since 1970."""
+"""For each file: the city, ids that share a bucket, and the hour since 1970."""
 
 BUCKETS = [3, 0]
 

@@ -66,7 +66,7 @@ INT96 = TinyParquet(
     )
 )  # fmt: skip
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
-"""Of the years 1 to 9999, since 1970."""
+"""Those of the years 1 to 9999, since 1970."""
 WIDE_UNITS: tuple[tuple[Literal["millis", "micros"], int], ...] = (("millis", 10**3), ("micros", 10**6))
 WIDE = TinyParquet(
     (

@@ -1,7 +1,7 @@
 """What a condition keeps of a file by the distinct sets in its index directory: row groups, and rows by pages.
 
 A part of the file is left out if the condition is true for no value that its set allows.  A test of one column, or several joined, is tried
-on the values themselves, so that whatever can be asked of a column is decided.  Of tests on several columns joined by AND, one is enough to
+on the values themselves, so that whatever can be asked of a column is decided.  If AND joins tests on several columns, one is enough to
 leave a part out; joined by OR, each has to.
 
 Source: chapter ``directory.md``, section "Distinct sets".

@@ -202,8 +202,8 @@ def replaced_file(
 
     Args:
         path: The target; it need not exist.
-        new_mode: Permissions of a target that does not exist yet, of which the umask takes its part.  Who makes a new
-            file from an old one passes those of the old one.
+        new_mode: Permissions of a target that does not exist yet, of which the umask takes its part.  For a new
+            file that is made from an old one, pass those of the old one.
         before_rename: Called when nothing but the rename is left to do; what it raises stops the replacement.
 
     Raises:

@@ -100,10 +100,10 @@ def test_a_baseline_accepts_a_gap_until_it_grows(lake: Path) -> None:
 def test_an_accepted_gap_that_is_closed_is_stale(lake: Path) -> None:
     check("--write-baseline", "known.json")
     (lake / "lake" / "elsewhere.parquet").write_bytes(GOOD.read_bytes())
-    mended = check("--baseline", "known.json")
+    repaired = check("--baseline", "known.json")
 
-    assert 3 == mended.exit_code
-    assert "gap:file lake/elsewhere.parquet: nothing is in the way there any more" in mended.stdout
+    assert 3 == repaired.exit_code
+    assert "gap:file lake/elsewhere.parquet: nothing is in the way there any more" in repaired.stdout
 
 
 @pytest.mark.usefixtures("lake")

@@ -262,7 +262,7 @@ def commit(table: Path, version: int, *actions: dict[str, Any]) -> None:
     (table / f"_delta_log/{version:020}.json").write_text(lines)
 
 
-def mended(table: Path) -> None:
+def repaired(table: Path) -> None:
     """Write the file of the false bound anew, as a writer would: another file in its place, with true bounds."""
     log = (table / "_delta_log/00000000000000000000.json").read_text().splitlines()
     add = next(
@@ -280,7 +280,7 @@ def test_after_the_repair_what_came_in_its_place_is_judged_and_nothing_else(lake
     reported("sales")
     planned()
     before = run("check", "--only-files", f"repair-plan/quarantine.{form}", "--format", "json", code=1)
-    mended(lake / "sales")
+    repaired(lake / "sales")
 
     after = run("check", "--only-files", f"repair-plan/quarantine.{form}", "--format", "json")
 

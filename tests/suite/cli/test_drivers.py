@@ -79,8 +79,8 @@ def test_only_what_was_wrong_is_asked_again(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
     first = write_driver(tmp_path, f"[ $op = lint ] || exit 3; {ACCEPTS}")
     command("run", *options, "--output", str(results), "--", *first)
-    mended = write_driver(tmp_path, f"echo $op >> {tmp_path}/asked; {ACCEPTS}")
-    again = command("run", *options, "--rerun", str(results), "--", *mended)
+    repaired = write_driver(tmp_path, f"echo $op >> {tmp_path}/asked; {ACCEPTS}")
+    again = command("run", *options, "--rerun", str(results), "--", *repaired)
 
     assert ["lint"] == (tmp_path / "asked").read_text().split()
     assert [("made/broken", "lint")] == [

@@ -11,7 +11,7 @@ from pqassay_spec.directory.named_types import is_type_name
 from pqassay_spec.directory.placement import has_other_extension
 
 
-def mending(entry: EntryUnderTest) -> str:
+def remedy_for(entry: EntryUnderTest) -> str:
     """The command for an entry: to refresh it if it is stale, to drop it if it describes what cannot be described, else to make it again."""
     try:
         entry.require_known()

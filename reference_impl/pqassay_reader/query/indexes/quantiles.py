@@ -4,7 +4,7 @@ The smallest and the largest value of a sketch are exact, and leave out a row gr
 they say only which part of a condition is tried first.
 
 A sketch holds numbers as doubles.  Rounding keeps their order and may make two of them equal; so a constant that equals a bound
-leaves nothing out.  Of nulls and NaN a sketch says nothing but how many other values there are.
+leaves nothing out.  A sketch counts neither nulls nor NaN, only the other values.
 
 Source: chapter ``directory.md``, section "Sketches"; chapter ``scan.md``, section "Distinct sets".
 """
