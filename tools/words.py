@@ -23,6 +23,7 @@ AROUND = 70
 
 CLEAN = (
     "README.md",
+    "benchmarks/*.py",
     "CONTRIBUTING.md",
     "conformance/*.md",
     "conformance/**/*.py",
@@ -43,6 +44,11 @@ CLEAN = (
     "spec/chapters/*.md",
     "spec/pqassay_spec/**/*.py",
     "spec/pqassay_spec/rules/*.toml",
+    "tests/*.py",
+    "tests/[!d]*/**/*.py",
+    "tools/[!w]*.py",
+    "tools/*/**/*.py",
+    "tools/w[!o]*.py",
 )
 """Texts that have none, as patterns of paths: the list only grows. Of TOML, the values of `SENTENCES`."""
 

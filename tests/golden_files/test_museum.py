@@ -92,7 +92,7 @@ class Repaired:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether its rows are none that a manifest holds: then only engines can tell which."""
+        """Whether no manifest holds its rows: then only engines can tell which."""
         if "rows" not in CASES[self.origin]["expect"]:
             return True
         path = CASES[self.case].get("mutation", {}).get("path", "")

@@ -1,4 +1,4 @@
-"""Somebody's own files: which are asked about, which rows are right, and what a run says of features that fail."""
+"""A user's own files: which are asked about, which rows are right, and what a run says about features that fail."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def made(
     folder: Path, place: Path, *readers: FixedReader, values: int = 100
 ) -> tuple[dict[str, GoldenCase], Collection]:
-    """Cases from the files of a folder, by their ids, and what reports say of these."""
+    """Cases from the files of a folder, by their ids, and what reports say about these."""
     files = files_in(folder)
     place.mkdir()
     cases, asked = CollectionCases(SecondReaders(readers), Limits(1 << 20, values), place).make(

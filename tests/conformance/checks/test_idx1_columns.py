@@ -1,4 +1,4 @@
-"""The columns that an IDX1 index is compared with: which they are, and what is said of their values."""
+"""The columns that an IDX1 index is compared with: which they are, and the claims about their values."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def running() -> Iterator[EngineProcesses]:
 
 
 def ended() -> set[bool]:
-    """Whether the processes have ended that `hanging` has told of."""
+    """Whether the processes have ended that `hanging` has reported."""
     return {processes.gone(int(pid)) for pid in Path("begun").read_text().split()}
 
 

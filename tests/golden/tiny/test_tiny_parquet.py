@@ -49,7 +49,7 @@ pytestmark = pytest.mark.slow
 
 
 def integers(bits: int, *, signed: bool = True) -> st.SearchStrategy[int]:
-    """All integers of so many bits."""
+    """All integers of ``bits`` bits."""
     return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1) if signed else st.integers(0, (1 << bits) - 1)
 
 

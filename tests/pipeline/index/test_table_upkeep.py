@@ -71,7 +71,7 @@ def test_parts_are_put_together_only_by_who_is_alone(tmp_path: Path, monkeypatch
             assert other.take()
         one.share()
         assert one.take()
-        # A run that begins now waits until they are put together: it asks for what is not to be had yet.
+        # A run that begins now waits until they are put together: it asks for what is not available yet.
         asks, began = threading.Event(), threading.Event()
 
         def asked(descriptor: int, operation: int) -> None:

@@ -156,7 +156,7 @@ def test_no_row_is_read_where_all_files_have_sums(lake: Path) -> None:
         (lake / f"part-{number}.parquet").unlink()
     answerer = Answerer.open(lake)
     for path in lake.iterdir():
-        path.write_bytes(b"")  # whoever read a row would fail
+        path.write_bytes(b"")  # a reader of a row would fail
     effort = answerer.ask(ARTICLE).effort
     assert (2, 0, 0) == (effort.files_from_metadata, effort.files_read, effort.data_bytes)
 

@@ -405,7 +405,7 @@ class StoppedError(Exception):
 
 
 class Stopping(MemoryStorage):
-    """A storage that stops after so many bytes; the committed size, one aligned word, is written whole or not at all."""
+    """A storage that stops after a number of bytes; the committed size, one aligned word, is written whole or not at all."""
 
     def __init__(self, data: bytes, left: int) -> None:
         super().__init__(data)

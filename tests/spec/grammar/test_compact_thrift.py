@@ -187,7 +187,7 @@ READ_ONLY: list[tuple[str, Record]] = [
     ("29 f5 01 02 00", Lists(ints=[1])),  # the long form where the short would do
     ("3c 00 05 08 02 00", Nested(inner=Flags(), after=1)),
 ]
-"""Bytes that no canonical writer produces, and what they mean all the same."""
+"""Bytes that no canonical writer produces, and what they mean nevertheless."""
 
 
 def hexed(text: str) -> bytes:
@@ -359,7 +359,7 @@ HOSTILE: dict[str, bytes] = {
 
 @contextlib.contextmanager
 def steps_within(most: int) -> Iterator[None]:
-    """At most so many lines of Python run within the block: that is its work, however long the machine takes for it."""
+    """A limited number of lines of Python run within the block: that is its work, however long the machine takes for it."""
     steps = 0
 
     def step(*_: object) -> Any:

@@ -1,4 +1,4 @@
-"""The drivers that come with pqassay, the beginning of another, and what a run says of its driver."""
+"""The drivers that come with pqassay, the beginning of another, and what a run says about its driver."""
 
 from __future__ import annotations
 
