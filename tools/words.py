@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 
 PATTERNS = re.compile(
     r"(?<![Tt]here )\b(?:is|are|was|were) no(?:ne\b| (?!more\b|less\b|longer\b|greater\b))|(?<!-)\b[Nn]obody\b|\b[Ww]hoever\b|\banew\b"
-    r"|\bso many\b|\b(?:say|says|said|tell|tells|told) of\b|\bmend(?:s|ed|ing)?\b|\bcomes? to no good\b|\bleav(?:e|es|ing) over\b"
+    r"|\bso many\b|\b(?:say|says|said|tell|tells|told) of\b|\bmend(?:s|ed|ing)?\b|\b(?:came|comes?) to no good\b|\bleav(?:e|es|ing) over\b"
     r"|\bdo(?:es)? without\b|\bmakes? out\b|\ball the same\b|(?:^|(?<=[.;:#|`-] )|(?<=\"))(?:Of (?!course\b)|Who )[a-z]"
     r"|\bstands?\b(?! for\b| alone\b| out\b)|\bmatters? of\b|\bto be had\b"
 )

@@ -336,7 +336,7 @@ def test_without_a_second_reader_it_is_said_what_to_install() -> None:
         second_readers.second_readers(None, "pyarrow", names=["pyarrow"])
 
     assert (
-        "which rows are right is known where two independent readers agree, beside the one under test; there is none: "
+        "the right rows are those that two independent readers agree on, beside the one under test; there is none: "
         "pip install '.[engines]' in a checkout of pqassay brings DuckDB, Polars and DataFusion"
     ) == str(error.value)
 
@@ -521,7 +521,7 @@ def test_formats_for_people_tell_which_features_fail_and_which_rows_nobody_knows
         "expected rows of 5 of 8 files",
         "are not known; only a crash counts as wrong",
         "disputed.parquet (conformant)",
-        "codec.zstd: in this file, and in none that passed",
+        "codec.zstd: in this file, but in no file that passed",
         "page.v2",
     ):
         assert told in text

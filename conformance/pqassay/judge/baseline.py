@@ -333,7 +333,7 @@ def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
     if file.outcome in UNJUDGED or entry.rule in coverage.not_checked:
         return _UNSEEN
     if entry.rule.startswith(GAP):
-        return "nothing is in the way there any more"
+        return "nothing is unchecked there any more"
     return "the rule is not broken there any more"
 
 

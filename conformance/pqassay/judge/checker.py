@@ -162,9 +162,9 @@ def check(
             check, a baseline that cannot be read.
     """
     if jobs is not None and jobs < 1:
-        raise UsageError(f"{jobs} jobs cannot do anything")
+        raise UsageError(f"jobs must be at least 1, not {jobs}")
     if _is_source(target) and any(limit is not None for limit in (jobs, timeout, memory)):
-        raise UsageError("a source is read in this process, which has no jobs and no limits")
+        raise UsageError("a source is judged in this process: leave out jobs, timeout and memory")
     plan = planned(target, kind=kind, beside=beside, **options)
     return carried_out(plan, jobs=jobs, timeout=timeout, memory=memory, progress=progress)
 
@@ -382,7 +382,7 @@ def _found(
 def _limited(target: AnyPath | AnyBytes | Sequence[AnyPath], only: OnlyFiles) -> AnyPath | Sequence[AnyPath]:
     """The paths of a check that is limited to a list: all that is on the list, unless something is named."""
     if is_content(target):
-        raise UsageError("a list of files says nothing about bytes")
+        raise UsageError("a list of files goes with paths, not with bytes")
     return cast("AnyPath | Sequence[AnyPath]", target) or only.targets
 
 
@@ -406,7 +406,7 @@ def _moment(options: CheckOptions) -> Moment | None:
     asked = [name for name in STATES if options.get(name) is not None]
     if options.get("as_files", False):
         if asked:
-            raise UsageError(f"{asked[0]} needs a table, and they are to be judged as files")
+            raise UsageError(f"{asked[0]} needs a table; do not judge tables as files with it")
         return None
     if len(asked) > 1:
         raise UsageError(f"{' and '.join(asked)} exclude each other")
@@ -416,11 +416,11 @@ def _moment(options: CheckOptions) -> Moment | None:
         return Moment(number, number, str(at))
     for name, number in (("version", version), ("snapshot", snapshot)):
         if number is not None and type(number) is not int:
-            raise UsageError(f"{name} is a whole number, and not {number!r}")
+            raise UsageError(f"{name} must be a whole number, not {number!r}")
         if number is not None and number < 0:
-            raise UsageError(f"{name} is not negative, as {number} is")
+            raise UsageError(f"{name} must not be negative, and is {number}")
     if ref is not None and not isinstance(ref, str):
-        raise UsageError(f"ref is the name of a branch or tag, and not {ref!r}")
+        raise UsageError(f"ref must be the name of a branch or tag, not {ref!r}")
     return Moment(version, snapshot, ref)
 
 

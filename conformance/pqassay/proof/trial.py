@@ -468,7 +468,7 @@ class _Trial:
             if number in healthy and healthy[number][0].verdict != "right":
                 copy = healthy[number][0]
                 why = copy.error or f"{copy.lost} rows lost, {copy.wrong} wrong"
-                reason = f"a healthy copy of the values fares no better: {why}"
+                reason = f"a healthy copy of the values has the same problem: {why}"
                 self._answers[number, engine.name] = _without(engine, "not comparable", reason)
                 continue
             self._answers[number, engine.name] = replace(

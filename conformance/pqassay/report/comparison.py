@@ -271,4 +271,4 @@ def _remarks_of_lies(old: RunReport, new: RunReport) -> Iterator[str]:
             moved.setdefault((was, one.verdict), []).append(one.case)
     for (earlier, later), cases in sorted(moved.items()):
         more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
-        yield f"of the well-formed lies, which are not scored: {earlier} before, {later} now: {min(cases)}{more}"
+        yield f"well-formed lies, which are not scored: {earlier} before, {later} now: {min(cases)}{more}"

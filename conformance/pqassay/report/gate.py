@@ -108,7 +108,7 @@ def gate_of(fail_on: Sequence[str], max_files: int | None) -> Gate | None:
     if not fail_on and max_files is None:
         return None
     if max_files is not None and max_files < 0:
-        raise UsageError(f"{max_files} files cannot be the most that may have findings")
+        raise UsageError(f"the number of tolerated files must be 0 or more, not {max_files}")
     names = [name.strip() for names in fail_on for name in names.split(",")]
     for name in names:
         if name not in EFFECTS:

@@ -81,7 +81,7 @@ class TableAt:
     def opened(self, relative: str) -> Generator[Source]:
         """Open a file of the table. Raises `OSError`."""
         if not _is_a_path(relative):
-            raise FileNotFoundError(errno.ENOENT, "no file can be called so", relative)
+            raise FileNotFoundError(errno.ENOENT, "not a possible name of a file", relative)
         if self.sizes is not None and relative not in self.sizes:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.name_of(relative))
         if not self.store:

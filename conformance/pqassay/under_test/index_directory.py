@@ -244,7 +244,7 @@ class EntryUnderTest:
         """The order of the values of its last column. Raises what `is_described` does."""
         _ = self.is_described
         order = order_in_blobs(self.leaves[-1])
-        assert order is not None, "is_described says so"
+        assert order is not None, "is_described requires it"
         return order
 
     @Remembered

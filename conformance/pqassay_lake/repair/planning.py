@@ -97,7 +97,7 @@ def plan_of(
     names = names or {}
     for path in names:
         if path not in tables:
-            known = ", ".join(tables) or "there is none in it"
+            known = ", ".join(tables) or "none"
             raise UsageError(f"{path} is not a table of the report; its tables are: {known}")
     work: dict[tuple[str, str], _Work] = {}
     files: dict[str, Quarantined] = {}

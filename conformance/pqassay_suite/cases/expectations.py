@@ -133,7 +133,7 @@ class Expectations:
             if entry.expires is not None and entry.expires < self.today:
                 problems.append(Problem(entry.name, f"expired on {entry.expires}"))
             if number not in concerned and not self._left_out(entry):
-                problems.append(Problem(entry.name, "nothing that ran is concerned; remove the entry"))
+                problems.append(Problem(entry.name, "no case that ran matches; remove the entry"))
         return compared, problems
 
     def unpinned(self, results: Sequence[Result]) -> int:
@@ -241,12 +241,12 @@ def changes(results: Sequence[Result], before: Expectations, after: Expectations
     asked = {result.case for result in results}
     for entry in before.entries:
         gone = [case for case in entry.case if not any(matches(one, case) for one in asked)]
-        groups.setdefault("not asked any more", []).extend(f"  {case}" for case in gone)
+        groups.setdefault("no longer asked", []).extend(f"  {case}" for case in gone)
     kept = {(entry.reason, entry.issue, entry.expires) for entry in after.entries}
     for entry in before.entries:
         if (entry.reason or entry.issue) and (entry.reason, entry.issue, entry.expires) not in kept:
             words = ", ".join(str(part) for part in (entry.reason, entry.issue, entry.expires) if part)
-            groups.setdefault("loses what is written about it", []).append(f"  {entry.name}: {words}")
+            groups.setdefault("loses its reason, issue or expiry", []).append(f"  {entry.name}: {words}")
     return [line for what, lines in groups.items() if lines for line in (f"{what}: {len(lines)}", *lines)]
 
 

@@ -42,7 +42,7 @@ from pqassay_suite.cli.files import (
 
 GIBIBYTE = 1 << 30
 
-NOTHING_ASKED = "these cases do not ask for that; `pqassay suite run --list` says what they ask for"
+NOTHING_ASKED = "these cases do not ask for that; `pqassay suite run --list` shows what they ask for"
 
 DEFAULT_SECONDS = 10.0
 DEFAULT_GIBIBYTES = 4.0

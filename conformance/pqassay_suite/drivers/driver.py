@@ -293,7 +293,7 @@ class DriverUnderTest:
             question.write_text(text, encoding="ascii")
         except OSError as error:  # by what it did to the folder when it was asked before
             ended = Ended(0, timed_out=False, stderr="")
-            return ended, _no_answer(ended, f"it has spoilt its folder: {error.strerror or error}")
+            return ended, _no_answer(ended, f"it damaged its folder: {error.strerror or error}")
         command = [*self.settings.command, str(question), str(reply)]
         try:
             ended = self.launcher.run(command, folder)

@@ -111,8 +111,8 @@ def index_files(
     settings = Settings(wanted, None, 0, force, inside_table, max_bytes)
     if folder is None and len(wanted) > 1:
         raise Refused(
-            f"a file holds one index, that of {wanted[0]}; what other columns hold goes into an index table, "
-            "and there is to be none: name its folder (--table), or one column"
+            f"a file holds one index, that of {wanted[0]}; other columns need an index table, "
+            "which is switched off: name its folder (--table), or a single column"
         )
     if folder is None:
         outcomes = _run(spark, settings, listing, Survey(), progress)
@@ -142,7 +142,7 @@ def index_files(
             if table_upkeep.is_scattered(after):
                 is_whole = not any(file.trouble for file in listing.files) and listing.is_folder
                 table_upkeep.put_together(spark, folder, after, names if is_whole else None)
-    warnings = [f"{path} could not be read; what it said was found out again" for path in known.damaged]
+    warnings = [f"{path} could not be read; its files were indexed again" for path in known.damaged]
     refused = {file.name for file in outcomes if file.outcome is Outcome.REFUSED}
     states = {name: (file.size, file.modified) for file in listing.files for name in file.names}
     # If a file was refused and has changed, what the table says no longer holds.

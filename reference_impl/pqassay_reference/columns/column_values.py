@@ -145,7 +145,9 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
         raise Refused(f"there are {len(found)} columns called {column}")
     ordinal, leaf = found[0]
     if not is_string(leaf):
-        raise Refused(f"column {column} holds {leaf.physical_type}, no text; string columns are: {strings}")
+        raise Refused(
+            f"column {column} is {leaf.physical_type}; only string columns can be indexed: {strings}"
+        )
     if leaf.max_repetition_level:
         raise Refused(f"column {column} holds several values a row; IDX1 describes columns with one")
     return ordinal, leaf

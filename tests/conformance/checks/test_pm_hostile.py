@@ -304,9 +304,7 @@ def test_a_dump_of_structures_over_each_other_ends() -> None:
     for raw, kind in ((names, "names"), (blocks, "blocks")):
         problems: list[FormatError] = []
         shown = sum(leaf.length for batch in trace_pm(BytesSource(raw), problems) for leaf in batch)
-        assert [f"{kind} lie over each other; the others are left out"] == [
-            error.reason for error in problems
-        ]
+        assert [f"{kind} overlap; the others are left out"] == [error.reason for error in problems]
         assert shown < 5 * len(raw)
 
 

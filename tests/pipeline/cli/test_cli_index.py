@@ -79,7 +79,7 @@ def test_a_session_that_ran_before_goes_on_after_the_command(spark: SparkSession
         (
             ["sales", "-c", "a,b", "--no-table"],
             (
-                "a file holds one index, that of a; what other columns hold goes into an index table, and there is to be none: "
+                "a file holds one index, that of a; other columns need an index table, which is switched off: "
                 "name its folder (--table), or one column"
             ),
         ),

@@ -230,7 +230,7 @@ def test_a_damaged_part_is_found_out_again_and_removed(spark: SparkSession, tmp_
         index_files(spark, root, ["nation"], table=folder)
     done = index_files(spark, root, ["nation"])
     assert (done.indexed, done.fresh) == (0, 1)
-    assert done.warnings == [f"{part} could not be read; what it said was found out again"]
+    assert done.warnings == [f"{part} could not be read; its files were indexed again"]
     assert names(folder) == ["part-00000002-00000.parquet"]
     assert table_rows(folder) == expected_rows(root)
     assert index_files(spark, root, ["nation"]).warnings == []

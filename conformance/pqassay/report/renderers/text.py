@@ -274,7 +274,7 @@ class _Text:
         if summary.throttled:
             self._line(f"throttled: {counted(summary.throttled, 'request')}, made again")
         if self._report.profile is not None:
-            self._line(f"profile {self._report.profile}: some rules are reported as more than they say")
+            self._line(f"profile {self._report.profile}: some rules have a higher severity than by default")
         for entry in self._report.ignored:
             example = f", for example {entry.examples[0]}" if entry.count > 1 else f": {entry.examples[0]}"
             self._line(f"ignored: {entry.count:,} ({entry.reason}){example}")
@@ -296,7 +296,7 @@ class _Text:
             self._line(("gate", colour), f" {report.gate.line}")
         if report.exit_code > 1 and summary.broken:
             self._line(
-                f"exit code {report.exit_code} hides nothing: {summary.broken_words}"
+                f"besides exit code {report.exit_code}: {summary.broken_words}"
                 + (f", {summary.errored:,} could not be judged" if summary.errored else "")
             )
 
@@ -309,7 +309,7 @@ class _Text:
         where = f"{files[0].path}: " if len(self._report.files) > 1 else ""
         if len(files) > 1:
             where = f"{counted(len(files), 'file')}, for example {where}"
-        hint = "" if self._report.complete else "; --complete makes that count"
+        hint = "" if self._report.complete else "; --complete fails on that"
         self._line(
             ("conformant where checked", COLOURS["conformant where checked"]), f": {where}{gap.line}{hint}"
         )

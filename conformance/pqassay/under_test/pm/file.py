@@ -29,7 +29,7 @@ SHOWN_NAME = 100
 """Characters of a column's name that findings repeat."""
 
 MOST_OVERLAP = 64 << 20
-"""Bytes of names that may be read beyond those that the file has: names can lie over each other."""
+"""Bytes of names that may be read beyond those that the file has: names can overlap."""
 
 MOST_SNAPSHOTS = 10_000
 """Snapshots of a chain that are judged."""
@@ -282,7 +282,7 @@ class PmUnderTest:
         if sum(described.name_length for described in self.header.descriptors) > (
             self.header.sections_start + MOST_OVERLAP
         ):
-            raise NotChecked("the names lie over each other, and together are too long to be read", "tool")
+            raise NotChecked("the names overlap, and together are too long to be read", "tool")
 
     @property
     def designated(self) -> int:

@@ -208,7 +208,7 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
     columns = reader.columns
     twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
     if twice:
-        raise Refused(f"column {twice[0]} has several parts, of which _pm does not say how they are nested")
+        raise Refused(f"column {twice[0]} has several parts, and _pm does not say how they are nested")
     described = FieldsOfColumns(columns)
     metadata = _Metadata(
         [_RowGroup(_Chunks(reader, number, described)) for number in range(reader.row_group_count)],
