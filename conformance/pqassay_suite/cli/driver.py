@@ -73,7 +73,7 @@ def _shipped(name: str) -> tuple[list[str], Implementation]:
 
 
 def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
-    """The cases and operations that came to no good in some results."""
+    """The cases and operations that failed in some results."""
     from pqassay.errors import UsageError
     from pqassay.report.reading import parse
     from pqassay.report.run.model import RunReport

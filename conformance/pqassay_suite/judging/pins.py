@@ -49,7 +49,7 @@ def pin_of(reply: Reply, rules: Sequence[str] = ()) -> str:
 
 
 def pin_of_queries(wrong: Iterable[tuple[object, str]], asked: int) -> str:
-    """The pin of a scan: which queries came to no good, and how.
+    """The pin of a scan: which queries failed, and how.
 
     Args:
         wrong: For each of these its predicate and columns, and the pin of its answer.

@@ -255,7 +255,7 @@ class HexView:
         if is_apart:
             yield from ((number, leaf, leaf.offset, end_of(leaf)) for number, leaf in pieces)
             return
-        # Structures lie over each other, such as the fields of a text and the text: a byte belongs to the shortest.
+        # Structures overlap, such as the fields of a text and the text: a byte belongs to the shortest.
         owners: list[int] = [-1] * len(self.data)
         for place in sorted(range(len(pieces)), key=lambda place: -pieces[place][1].length):
             leaf = pieces[place][1]

@@ -108,7 +108,7 @@ class QueryResult:
         columns: The columns that it asked for.
         index: Whether the answer is right without the index; absent where that was not asked.
         asked: How many queries were asked of the case.
-        wrong: How many of them came to no good.
+        wrong: How many of them failed.
     """
 
     predicate: list[Any]
