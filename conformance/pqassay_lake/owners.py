@@ -70,7 +70,7 @@ class Owners:
     """
 
     def __init__(self, targets: Iterable[Target], names: Collection[str]) -> None:
-        wanted = set(names)
+        asked = set(names)
         self._tables: dict[str, TableAt] = {}
         self._of_files: dict[str, FileOwners] = {}
         paths: dict[TableAt, dict[str, str]] = {}
@@ -80,7 +80,7 @@ class Owners:
                 continue
             if target.is_table:
                 self._tables[target.name] = full[target.table.light()] = target.table
-            elif target.name in wanted:
+            elif target.name in asked:
                 inside = target.path.removeprefix(target.table.path_of(""))
                 paths.setdefault(target.table.light(), {})[inside] = target.name
         for table, names_of in paths.items():

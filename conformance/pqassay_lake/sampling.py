@@ -172,14 +172,14 @@ class Sampling:
         if bound is None or self._rounds > ROUNDS or self.size == len(self._order):
             return False
         found = Counter(writer_of(file.created_by) for file in files if not file.error)
-        wanted = needed(bound, risk=self._wish.risk)
+        needed_files = needed(bound, risk=self._wish.risk)
         total = sum(found.values())
         if len(found) < 2:
             return False  # the bound of all files is that of the one writer
-        short = [count for count in found.values() if FREQUENT * total <= count < wanted]
+        short = [count for count in found.values() if FREQUENT * total <= count < needed_files]
         if not short:
             return False
-        factor = min(GROWTH, 1.02 * wanted / min(short))
+        factor = min(GROWTH, 1.02 * needed_files / min(short))
         size = min(len(self._order), math.ceil(self.size * factor))
         is_more, self.size = size > self.size, size
         return is_more
@@ -260,21 +260,21 @@ def sampled(
         The plan of what was judged, and the report, with `Report.sample`.
     """
     sampling = Sampling(plan.targets, wish, plan.settings.level)
-    found: dict[int, Judged] = {}
+    judged_files: dict[int, Judged] = {}
     while True:
-        rest = [one for one in (*sampling.tables, *sampling.chosen) if one not in found]
+        rest = [one for one in (*sampling.tables, *sampling.chosen) if one not in judged_files]
         for start in range(0, len(rest), BATCH):
             batch = rest[start : start + BATCH]
             for position, verdict in zip(batch, judge(batch), strict=True):
-                found[position] = verdict
+                judged_files[position] = verdict
                 if progress is not None:
-                    progress(len(found), len(sampling.tables) + sampling.size, verdict[0])
+                    progress(len(judged_files), len(sampling.tables) + sampling.size, verdict[0])
             if save is not None:
-                save(_concluded(plan, found)[1], sorted(found))
-        if not sampling.grow(found[position][0] for position in sampling.chosen):
+                save(_concluded(plan, judged_files)[1], sorted(judged_files))
+        if not sampling.grow(judged_files[position][0] for position in sampling.chosen):
             break
-    judged, report = _concluded(plan, found)
-    return judged, replace(report, sample=sampling.told([found[one] for one in sampling.chosen]))
+    judged, report = _concluded(plan, judged_files)
+    return judged, replace(report, sample=sampling.told([judged_files[one] for one in sampling.chosen]))
 
 
 def _concluded(plan: Plan, found: Mapping[int, Judged]) -> tuple[Plan, Report]:

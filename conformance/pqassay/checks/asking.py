@@ -382,13 +382,13 @@ class AlikeQuestions:
 @lru_cache(maxsize=64)
 def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
     """The checks of rules, by subject; the same for every file of a run."""
-    found: dict[Subject[Any], list[Check]] = {}
+    groups: dict[Subject[Any], list[Check]] = {}
     for rule_id in asked:
         check = registry()[rule_id]
-        found.setdefault(check.subject, []).append(check)
+        groups.setdefault(check.subject, []).append(check)
     by_itself: list[Questions | AlikeQuestions] = []
     of_alike: list[Questions] = []
-    for subject, checks in found.items():
+    for subject, checks in groups.items():
         (by_itself if subject.alike_by is None else of_alike).append(Questions(subject, checks))
     if of_alike:
         pairs = [(question.subject, check) for question in of_alike for check in question.checks]

@@ -141,13 +141,13 @@ class Baseline:
         except OSError as error:
             hint = "; `pqassay baseline` writes one" if isinstance(error, FileNotFoundError) else ""
             raise UsageError(f"baseline {name}: {error.strerror or error}{hint}") from None
-        found = _parsed(name, content)
+        parsed = _parsed(name, content)
         entries: dict[tuple[str, str, str | None], Entry] = {}
-        for entry in found.findings:
+        for entry in parsed.findings:
             if entry.key in entries:
                 raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
             entries[entry.key] = entry
-        return cls(name, entries, found.writers, release=_release(found))
+        return cls(name, entries, parsed.writers, release=_release(parsed))
 
     @classmethod
     def of(

@@ -100,15 +100,15 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
     if any(not asked_about(kind, kind).keys() <= left_out.keys() for kind in kinds):
         return ""
     chosen = [rule for rule in file_rules().values() if rule.id in selection and not rule.excluded]
-    wanted = [rule for rule in chosen if any(rule.id in asked_about(kind, kind) for kind in kinds)]
-    if chosen and not wanted:
+    asked = [rule for rule in chosen if any(rule.id in asked_about(kind, kind) for kind in kinds)]
+    if chosen and not asked:
         others = (
             f" and {len(chosen) - 1} other{'s' * (len(chosen) > 2)} judge" if len(chosen) > 1 else " judges"
         )
         return f"no rule is left to test: {chosen[0].id}{others} files of another kind"
-    if any(left_out[rule.id].reason == NEEDS_BODIES for rule in wanted):
+    if any(left_out[rule.id].reason == NEEDS_BODIES for rule in asked):
         return f"no rule is left to test: a CRC {NEEDS_BODIES}"
-    deeper = [rule for rule in wanted if not options.reaches(rule.tier)]
+    deeper = [rule for rule in asked if not options.reaches(rule.tier)]
     if not deeper:
         return "no rule is left to test: all are left out"
     tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
@@ -149,18 +149,18 @@ def check_source(
     plan = _planned(tuple(selection.only), tuple(selection.skip), options, kind, said_by)
     file = FileUnderTest(source, options, kind, beside, pm_screens, plan.left_out, table=table, claims=claims)
     answers = answers_of(file, plan.questions)
-    told = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
+    ordered = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
     reasons: list[tuple[str, Obstacle, str]] = []
     broken: list[tuple[Rule, Answer]] = []
-    for rule_id, answer in told:
+    for rule_id, answer in ordered:
         why = answer.why_not_checked
         if why is None:
             broken.append((file_rules()[rule_id], answer))
         else:
             reasons.append((rule_id, why.obstacle, why.reason))
     findings = [_finding(rule, group, file) for rule, answer in broken for group in answer.groups.values()]
-    gaps = _gaps(file, [(rule_id, answer.hindrances) for rule_id, answer in told if answer.hindrances])
-    trouble = next((said for _, answer in told if (said := answer.trouble)), None)
+    gaps = _gaps(file, [(rule_id, answer.hindrances) for rule_id, answer in ordered if answer.hindrances])
+    trouble = next((said for _, answer in ordered if (said := answer.trouble)), None)
     report = FileReport(
         path=source.name,
         kind=kind,
@@ -387,18 +387,18 @@ def _younger(rule: Rule, file: FileUnderTest) -> str:
 
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     """The repair: for a local file a command of pqassay, for a file of a table one of that table's own software."""
-    found = next((v.remedy for v in group.first if v.remedy), None) or remedy(
+    command = next((v.remedy for v in group.first if v.remedy), None) or remedy(
         file, rule.id, group.column, group.row_groups
     )
     is_evidence = group.weighed is not None and group.weighed.wrong == "values"
-    if found is None or is_evidence:
+    if command is None or is_evidence:
         return None
-    if not found.startswith(OURS):
-        return found if file.table is None else reader_of(file.table.kind).remedy_of(rule.id, found)
+    if not command.startswith(OURS):
+        return command if file.table is None else reader_of(file.table.kind).remedy_of(rule.id, command)
     if file.claims is not None:
         return reader_of(file.claims.table).rewriting(file.claims)
     is_local = isinstance(file.source, FileSource)
-    return found if is_local or found.startswith(IN_S3) else None
+    return command if is_local or command.startswith(IN_S3) else None
 
 
 def _field(violation: Violation, file: FileUnderTest) -> Field | None:

@@ -101,14 +101,14 @@ def proved(
         for one in formats().values()
     }
     workers.require_memory(memory)
-    wanted = _chosen(report)
-    done, total = 0, sum(map(len, wanted.values()))
+    by_file = _chosen(report)
+    done, total = 0, sum(map(len, by_file.values()))
     progress = progress or (lambda _done, _total: None)
     progress(done, total)
     files: list[FileReport] = []
     with EngineProcesses(chosen, workers.Limits(WORKERS, timeout, memory)) as running:
         for number, file in enumerate(report.files):
-            mine = wanted.get(number, [])
+            mine = by_file.get(number, [])
             proofs = _reasons(file, mine)
             if open_ := [place for place in mine if place not in proofs]:
                 told = [place for place in open_ if is_about_tables(file.findings[place].rule)]
@@ -455,16 +455,16 @@ class _Trial:
                 self._answers[number, engine.name] = _without(engine, "not comparable", str(error))
         if asked:
             self.running.start(engine, self._on_healthy(engine, next(iter(asked))))
-        found = self._run(engine, asked, self.file.path)
+        tried = self._run(engine, asked, self.file.path)
         suspects = [
             number
-            for number, (answer, _) in found.items()
+            for number, (answer, _) in tried.items()
             if answer.verdict != "right" and answer.error != NOT_ASKED
         ]
         # By another name, since an engine that gave no answer about the file is asked nothing more about it.
         copies = {number: self._on_healthy(engine, number) for number in suspects}
         healthy = self._run(engine, copies, f"a healthy copy of {self.file.path}")
-        for number, (answer, wrong_row) in found.items():
+        for number, (answer, wrong_row) in tried.items():
             if number in healthy and healthy[number][0].verdict != "right":
                 copy = healthy[number][0]
                 why = copy.error or f"{copy.lost} rows lost, {copy.wrong} wrong"

@@ -75,7 +75,7 @@ class Plan:
 def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
     """Find the queries for some findings of a file, and write their true rows into a folder."""
     queries: dict[Query, int] = {}
-    found: list[Planned] = []
+    queries_planned: list[Planned] = []
     of_findings: list[list[int] | str] = []
     with FileSource(path) as source:
         values = TrueValues(FileUnderTest(source, Options("values")))
@@ -84,8 +84,8 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
             try:
                 for query in candidates(finding, values):
                     if query not in queries:
-                        queries[query] = len(found)
-                        found.append(planned(query, values, folder, len(found)))
+                        queries[query] = len(queries_planned)
+                        queries_planned.append(planned(query, values, folder, len(queries_planned)))
                     numbers.append(queries[query])
                 of_findings.append(numbers or "there is no value by which a query could tell")
             except NoQuery as reason:
@@ -93,7 +93,7 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
             # A value beyond its type is one that no library holds.
             except (NotChecked, FormatError, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"the true rows cannot be told: {reason}")
-    return Plan(found, of_findings)
+    return Plan(queries_planned, of_findings)
 
 
 def planned(query: Query, values: TrueValues, folder: Path, number: int) -> Planned:

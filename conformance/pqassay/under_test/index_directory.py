@@ -423,15 +423,15 @@ class IndexDirectory:
 
         If the entry is not stale they are where it says; else, where its checksum says that they still are.
         """
-        found: list[Stretch] = []
+        blobs_there: list[Stretch] = []
         framing = self.file.framing
         for entry in self.entries:
             start, end = entry.span
             if entry.head.placement != Placement.BODY or start == end:
                 continue
             if framing.body_start <= start and end <= framing.footer_start and _explains(entry):
-                found.append(Stretch(start, end, entry))
-        return sorted(found, key=lambda one: (one.start, one.end))
+                blobs_there.append(Stretch(start, end, entry))
+        return sorted(blobs_there, key=lambda one: (one.start, one.end))
 
     @Remembered
     def idx1_stretch(self) -> tuple[int, int] | None:

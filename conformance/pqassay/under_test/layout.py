@@ -110,13 +110,13 @@ class _Columns:
 
     def named(self, *path: str) -> list[Any] | None:
         """The column of a field; ``None`` where no chunk has it."""
-        found: list[Any] = []
+        values: list[Any] = []
         for chunks in self._alike:
             place = chunks.shapes[0].places.get(path)
-            found += [None] * len(chunks.places) if place is None else chunks[place + 1]
+            values += [None] * len(chunks.places) if place is None else chunks[place + 1]
         if self.records:
-            found += map(attrgetter(".".join(path)), self.records)
-        return found if found.count(None) < len(found) else None
+            values += map(attrgetter(".".join(path)), self.records)
+        return values if values.count(None) < len(values) else None
 
 
 def layout_of(metadata: FileMetaData, framing: Framing, alike: Alike | None = None) -> Layout | None:

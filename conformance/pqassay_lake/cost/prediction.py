@@ -295,15 +295,15 @@ def _cost_of_another(kind: str, source: FarSource, siblings: Opener, settings: S
         check_source(source, options, settings.selection, settings.level, kind=kind, beside=opened)
         seconds = min(seconds, time.process_time() - started)
     objects = {source.name: (source.size, source.reads)}
-    for name, given in beside.items():
-        if given is None:
+    for name, neighbor in beside.items():
+        if neighbor is None:
             continue
-        reads = list(given.reads)
+        reads = list(neighbor.reads)
         if settings.tier == "values":
-            file = _at(FileUnderTest(given, settings), settings)
+            file = _at(FileUnderTest(neighbor, settings), settings)
             reads += predicted_reads(file)
             seconds += _seconds(file, {"values": PM_VALUES})
-        objects[name] = (given.size, reads)
+        objects[name] = (neighbor.size, reads)
     cost = _cost(objects)
     cost.seconds = seconds
     return cost

@@ -204,13 +204,13 @@ def last_versions(history: History, scope: str) -> dict[str, int]:
     good = {
         run["run"]: number for number, run in enumerate(runs) if run["scope"] == scope and not run["errored"]
     }
-    found: dict[str, tuple[int, int]] = {}
+    versions: dict[str, tuple[int, int]] = {}
     for batch in history.batches(Wanted(("run", "path", "version"), ("table",))):
         for row in batch.to_pylist():
             number = good.get(row["run"])
-            if number is not None and (row["path"] not in found or number < found[row["path"]][0]):
-                found[row["path"]] = number, int(row["version"])
-    return {name: version for name, (_, version) in found.items()}
+            if number is not None and (row["path"] not in versions or number < versions[row["path"]][0]):
+                versions[row["path"]] = number, int(row["version"])
+    return {name: version for name, (_, version) in versions.items()}
 
 
 def _line(run: Mapping[str, Any], found: Found, is_new: Any) -> RunLine:

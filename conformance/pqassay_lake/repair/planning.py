@@ -211,14 +211,14 @@ def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
     }
     left_out: set[str] = set()
     for (table, repair), one in work.items():
-        found = [path for path in one.files if path in unsafe]
-        if table and repair in SAFE and found:
-            left_out.update(found)
-            for path in found:
+        unsafe_files = [path for path in one.files if path in unsafe]
+        if table and repair in SAFE and unsafe_files:
+            left_out.update(unsafe_files)
+            for path in unsafe_files:
                 del one.files[path]
-            rules = ", ".join(sorted({unsafe[path] for path in found}))
+            rules = ", ".join(sorted({unsafe[path] for path in unsafe_files}))
             one.notes[
-                f"left out: {_count(len(found))}, where {rules} must be repaired first, since what is read there may be wrong; then check and plan again"
+                f"left out: {_count(len(unsafe_files))}, where {rules} must be repaired first, since what is read there may be wrong; then check and plan again"
             ] = None
     return left_out
 

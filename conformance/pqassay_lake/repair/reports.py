@@ -105,13 +105,13 @@ def of_report(report: Report, name: str, *, with_known: bool = False) -> Reporte
     """What a report of a check says. The arguments are those of `read_report`."""
     files: list[Concerned] = []
     for file in report.files:
-        wanted = [
+        findings = [
             one
             for one in file.findings
             if counts(dataclasses.replace(one, known=one.known and not with_known), report.threshold)
         ]
-        if wanted or file.kind in ("delta", "iceberg"):
-            files.append(Concerned(file.path, file.kind, wanted, file.created_by))
+        if findings or file.kind in ("delta", "iceberg"):
+            files.append(Concerned(file.path, file.kind, findings, file.created_by))
     return Reported(name, _deepest({one.tier for one in report.coverages.values()}), files)
 
 

@@ -226,7 +226,7 @@ def run(
         report = with_collection(report, collection)
     if write_expectations is not None:
         _write_expectations(report, known, write_expectations)
-    given = {
+    options_named = {
         "--cases": str(cases) if cases else "",
         "--files": str(files) if files else "",
         "--max-size": f"{max_size:g}" if max_size != DEFAULT_MEBIBYTES else "",
@@ -235,7 +235,7 @@ def run(
         "--memory": f"{memory:g}" if memory != DEFAULT_GIBIBYTES else "",
         "--queries": str(queries) if queries else "",
     }
-    options = [part for name, value in given.items() if value for part in (name, value)]
+    options = [part for name, value in options_named.items() if value for part in (name, value)]
     options += ["--validate-protocol"] * validate_protocol
     report = dataclasses.replace(report, options=options)
     print_report(report, chosen_format, output)

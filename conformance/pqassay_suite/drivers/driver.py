@@ -192,7 +192,7 @@ class DriverUnderTest:
     def _without_greeting(self, greeting: NoAnswer, times: int) -> str:
         command = shlex.join(self.settings.shown or self.settings.command)
         asked = f"asked {'once' if times == 1 else 'twice'}"
-        said = [
+        lines = [
             f"the driver does not answer hello ({asked}): {greeting.reason}; nothing else was asked",
             f"  it wrote     {self._wrote!r}" if self._wrote else "  it wrote     no answer",
             f"  on stderr    {' / '.join(greeting.stderr.splitlines())}" if greeting.stderr else "",
@@ -201,7 +201,7 @@ class DriverUnderTest:
             """  try by hand  echo '{"protocol": 2, "op": "hello"}' > request.json""",
             f"               {command} request.json answer.json; echo $?; cat answer.json",
         ]
-        return "\n".join(filter(None, said))
+        return "\n".join(filter(None, lines))
 
     def ask(self, request: protocol.CaseRequest, folder: Path) -> Reply:
         """The answer to a request without queries.
@@ -220,14 +220,14 @@ class DriverUnderTest:
             left = [query for query in request.queries if query.seq not in replies]
             if not left:
                 break
-            found = self._ask(replace(request, queries=left), [query.seq for query in left], folder)
-            replies |= found
+            answers = self._ask(replace(request, queries=left), [query.seq for query in left], folder)
+            replies |= answers
             if number == 0:  # the others may be new ones because of what this process did
                 self._mine.had_answered = self.serves and self._session.answered > 0
-            last = found[max(found)] if found else None
+            last = answers[max(answers)] if answers else None
             if isinstance(last, NoAnswer) and last.timed_out:
                 break  # another wait would most likely be for nothing, too
-            if len(found) == len(left) and not (isinstance(last, NoAnswer) and last.outcome == "crashed"):
+            if len(answers) == len(left) and not (isinstance(last, NoAnswer) and last.outcome == "crashed"):
                 break
         return [replies.get(query.seq) or _like(replies) for query in request.queries]
 

@@ -132,15 +132,17 @@ def _paired(
 ) -> list[tuple[Row, Row]]:
     """Rows that came in place of others: at the same place, or else those that share most values."""
     if same_count and [place for place, _ in missing] == [place for place, _ in extra]:
-        return [(wanted, found) for (_, wanted), (_, found) in zip(missing, extra, strict=True)]
+        return [(missing_row, found) for (_, missing_row), (_, found) in zip(missing, extra, strict=True)]
     left, pairs = deque(row for _, row in extra[:MOST_PAIRED]), list[tuple[Row, Row]]()
-    for _, wanted in missing[:MOST_PAIRED]:
+    for _, missing_row in missing[:MOST_PAIRED]:
         if not left:
             break
-        best = max(left, key=lambda found: _alike(wanted, found))  # the first of those that are equally alike
-        if len(wanted) == 1 or _alike(wanted, best):
+        best = max(
+            left, key=lambda found: _alike(missing_row, found)
+        )  # the first of those that are equally alike
+        if len(missing_row) == 1 or _alike(missing_row, best):
             left.remove(best)
-            pairs.append((wanted, best))
+            pairs.append((missing_row, best))
     return pairs
 
 

@@ -62,16 +62,16 @@ def _by_key(value: Mapping[str, Any]) -> dict[Key, dict[str, Any]] | str:
     entries = value.get("entries")
     if not isinstance(entries, list):
         return f"members {sorted(value)}"
-    found: dict[Key, dict[str, Any]] = {}
+    entries_by_key: dict[Key, dict[str, Any]] = {}
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict) or not all(name in entry for name in KEY_MEMBERS):
             return f"entries[{number}] without {', '.join(KEY_MEMBERS)}"
         members = cast("dict[str, Any]", entry)
         key = str(members["type"]), str(members["granularity"]), json.dumps(members["columns"])
-        if key in found:
+        if key in entries_by_key:
             return f"{_named(key)} twice"
-        found[key] = members
-    return found
+        entries_by_key[key] = members
+    return entries_by_key
 
 
 def _named(key: Key) -> str:

@@ -148,15 +148,15 @@ def files_in(folder: Path) -> Files:
     """
     if not folder.is_dir():
         raise CaseError(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}")
-    found = find([], literal=[str(folder)], include=["*"], moment=None)
+    listing = find([], literal=[str(folder)], include=["*"], moment=None)
     targets: dict[str, Target] = {}
-    for target in found.targets:
+    for target in listing.targets:
         reason = target.trouble or _reason_against(target)
         if not reason:
             targets[_below(folder, target.path)] = target
         elif reason != kinds.OTHER:
-            found.ignore(reason, target.path)
-    files = Files(folder, targets, found)
+            listing.ignore(reason, target.path)
+    files = Files(folder, targets, listing)
     if not targets:
         told = "".join(f"; {line}" for line in left_out_lines(files.left_out))
         raise CaseError(f"{folder}: there is no Parquet file below it{told}")

@@ -129,27 +129,27 @@ class SecondReaders:
         """
         if not facts.names:
             return Confirmed()
-        said: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         first: tuple[str, list[list[Value]]] | None = None
         for reader in self._readers:
             answer = reader.read(file, facts)
             rows = None if isinstance(answer, str) else rows_of(answer)
             if isinstance(answer, str) or rows is None:
-                said[reader.name] = str(answer)
-                if TOO_LARGE in said[reader.name]:
-                    return Confirmed(None, said, too_large=True)
+                reasons[reader.name] = str(answer)
+                if TOO_LARGE in reasons[reader.name]:
+                    return Confirmed(None, reasons, too_large=True)
                 continue
-            said[reader.name] = counted(len(rows))
+            reasons[reader.name] = counted(len(rows))
             if first is None:
                 first = reader.name, rows
                 continue
             if digest(first[1]) == digest(rows):
-                return Confirmed(answer, said)
+                return Confirmed(answer, reasons)
             columns, difference = narrowed(facts.names, first[1], rows)
             where = f" in {columns}" if columns else ""
-            said[reader.name] = f"other rows than {first[0]}{where}: {difference}"
+            reasons[reader.name] = f"other rows than {first[0]}{where}: {difference}"
             break
-        return Confirmed(None, said)
+        return Confirmed(None, reasons)
 
     def stop(self) -> None:
         """End their processes, and start no more."""

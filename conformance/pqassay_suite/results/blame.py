@@ -82,15 +82,15 @@ class Kind:
 def kinds(features: Mapping[str, Tags], columns: Iterable[Column]) -> dict[str, Kind]:
     """What goes with each feature in these columns."""
     known = [column.tags for column in columns]
-    found: dict[str, Kind] = {}
+    kinds_by_feature: dict[str, Kind] = {}
     for name, tags in features.items():
         having = [other for other in known if tags <= other]
         without = [other for other in known if not tags <= other]
         always = frozenset.intersection(*having) if having else tags
         near = always | (_union(having) - _union(without))
         prefixes = MATTERS.get(min(tags).partition(".")[0], ())
-        found[name] = Kind(tags, always, tags | {tag for tag in near if tag.startswith(prefixes)})
-    return found
+        kinds_by_feature[name] = Kind(tags, always, tags | {tag for tag in near if tag.startswith(prefixes)})
+    return kinds_by_feature
 
 
 def blamed(

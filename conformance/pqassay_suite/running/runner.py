@@ -231,7 +231,7 @@ class _Asking:
         """The tasks that the driver declares to be able to do, the others, and what these take."""
         if self.hello is None:
             return list(work), [], []
-        found: list[Task] = []
+        chosen_tasks: list[Task] = []
         others: list[Task] = []
         missing: Counter[str] = Counter()
         for golden, operation in work:
@@ -243,8 +243,8 @@ class _Asking:
                 missing[lacking] += 1
                 others.append((golden, operation))
             else:
-                found.append((golden, operation))
-        return found, others, [NotAsked(name, count) for name, count in sorted(missing.items())]
+                chosen_tasks.append((golden, operation))
+        return chosen_tasks, others, [NotAsked(name, count) for name, count in sorted(missing.items())]
 
     def ask(self, task: Task) -> _Done:
         """Ask for one operation on one case."""

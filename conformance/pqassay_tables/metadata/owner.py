@@ -80,7 +80,7 @@ class Owner:
         >>> Owner(reason="the log does not reach back to it").line
         'unknown (the log does not reach back to it)'
         """
-        said = [
+        parts = [
             f"commit {self.commit}" if self.commit else "",
             self.operation or "",
             f"engine {self.engine}" if self.engine and self.name != self.engine else "",
@@ -88,7 +88,7 @@ class Owner:
             f"query {self.query}" if self.query and self.name != self.query else "",
             self.reason,
         ]
-        known = ", ".join(one for one in said if one)
+        known = ", ".join(one for one in parts if one)
         return f"{self.name} ({known})" if known else self.name
 
 

@@ -47,13 +47,13 @@ class Ordinals(NamedTuple):
 
 def ordinals_of(schema: Schema) -> Ordinals:
     """The positions of the leaves of a schema."""
-    found = Ordinals({}, {}, {})
+    ordinals = Ordinals({}, {}, {})
     for number, leaf in enumerate(schema.leaves):
-        found.by_path.setdefault(leaf.path, number)
-        found.folded.setdefault(tuple(name.casefold() for name in leaf.path), number)
+        ordinals.by_path.setdefault(leaf.path, number)
+        ordinals.folded.setdefault(tuple(name.casefold() for name in leaf.path), number)
         if leaf.element.field_id is not None:
-            found.by_id.setdefault(leaf.element.field_id, number)
-    return found
+            ordinals.by_id.setdefault(leaf.element.field_id, number)
+    return ordinals
 
 
 class ClaimedColumn:
@@ -214,7 +214,7 @@ class ClaimedFile:
     @Remembered
     def bounds(self) -> list[ClaimedBound]:
         """The bounds of columns that the file has."""
-        found: list[ClaimedBound] = []
+        claimed: list[ClaimedBound] = []
         lower, upper = (self.metrics.given(metric) for metric in BOUNDS)
         for column in self.columns:
             if column.leaf is None or column.table.reading is None:
@@ -237,8 +237,8 @@ class ClaimedFile:
                     problem = reason
                 if is_crossed:
                     problem = Broken(CROSSED[self.claims.table])
-                found.append(ClaimedBound(column, metric, value, stored, problem))
-        return found
+                claimed.append(ClaimedBound(column, metric, value, stored, problem))
+        return claimed
 
     def bounds_of(self, ordinal: int) -> Sequence[ClaimedBound]:
         """The bounds of one column of the file, by its position among the leaves."""

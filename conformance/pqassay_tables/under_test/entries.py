@@ -119,13 +119,13 @@ class EntryBounds(Generic[Entry]):
         try:
             return [None if raw is None else read(raw) for raw in raws]
         except ValueError:
-            found: list[Scalar | None] = [None] * len(raws)
+            values: list[Scalar | None] = [None] * len(raws)
         for number, raw in enumerate(raws):
             try:
-                found[number] = None if raw is None else read(raw)
+                values[number] = None if raw is None else read(raw)
             except ValueError as error:
                 self.problems.append((number, metric, error))
-        return found
+        return values
 
     def crossed(self) -> Iterator[int]:
         """The entries whose lower bound is greater than the upper one. NaN is not ordered."""

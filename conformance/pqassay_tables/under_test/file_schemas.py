@@ -127,14 +127,14 @@ class _Comparison:
             yield Mismatch(self._type(field), field, node.place, _form_of(node))
 
     def _leaf(self, field: TableField, node: SchemaNode) -> Iterator[Mismatch]:
-        held = held_in(node.element)
-        if held is None or field.held is None:
+        held_type = held_in(node.element)
+        if held_type is None or field.held is None:
             return
-        fits = fit(field.held, held)
-        if fits is Fit.SAME or (fits is not Fit.OTHER and self._table.widens(field.held, held)):
+        fits = fit(field.held, held_type)
+        if fits is Fit.SAME or (fits is not Fit.OTHER and self._table.widens(field.held, held_type)):
             return
         problem = self._type(field) if fits is Fit.NOT else Problem.OTHER_TYPE
-        yield Mismatch(problem, field, node.place, str(held))
+        yield Mismatch(problem, field, node.place, str(held_type))
 
     def _type(self, field: TableField) -> Problem:
         """The verdict on another type; it is milder for a column that is not read from the file."""

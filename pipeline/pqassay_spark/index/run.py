@@ -154,13 +154,13 @@ def index_files(
 
 
 def _columns(columns: Sequence[str]) -> tuple[str, ...]:
-    wanted = tuple(columns)
-    if not wanted or not all(wanted):
+    names = tuple(columns)
+    if not names or not all(names):
         raise Refused("name at least one column")
-    twice = next((column for column in wanted if wanted.count(column) > 1), None)
+    twice = next((column for column in names if names.count(column) > 1), None)
     if twice is not None:
         raise Refused(f"column {twice} is named twice")
-    return wanted
+    return names
 
 
 def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bool) -> None:
@@ -231,13 +231,13 @@ def _run(
 
 
 def _work(file: DataFile, columns: Iterable[str], known: Survey) -> Work:
-    found = frozenset(
+    columns_there = frozenset(
         column
         for column in columns
         if all(known.knows(name, column, file.size, file.modified) for name in file.names)
     )
     path = file.path if file.store else os.path.abspath(file.path)  # noqa: PTH100 - links stay
-    return Work(path, file.names, file.size, file.modified, store=file.store, known=found)
+    return Work(path, file.names, file.size, file.modified, store=file.store, known=columns_there)
 
 
 def _remove_leftovers(listing: Listing) -> None:

@@ -171,14 +171,14 @@ def run(
     """
     frame = spark.createDataFrame([(at, bytearray(task)) for at, task in enumerate(tasks)], TASKS)
     alone = frame.repartitionByRange(len(tasks), "position")
-    found = {} if results is None else results
+    outcomes = {} if results is None else results
     files = findings = 0
     with _interruptible(spark):
         for row in alone.mapInArrow(cast("Any", _Mapped(work)), RESULTS).toLocalIterator():
-            found[row["position"]] = bytes(row["result"])
+            outcomes[row["position"]] = bytes(row["result"])
             files, findings = files + row["files"], findings + row["findings"]
             tell((files, findings))
-    return [found[at] for at in range(len(tasks))]
+    return [outcomes[at] for at in range(len(tasks))]
 
 
 class _interruptible:  # noqa: N801 - a context manager reads like a verb

@@ -120,13 +120,13 @@ def find_column(schema: StructType, name: str, *, case_sensitive: bool) -> Schem
     Raises:
         Refused: There is none, or several.
     """
-    found = list(_columns_named(schema, name, (), str if case_sensitive else str.lower))
-    if not found:
+    matching = list(_columns_named(schema, name, (), str if case_sensitive else str.lower))
+    if not matching:
         raise Refused(f"there is no column {name}")
-    if len(found) > 1:
-        paths = " and ".join(column.quoted for column in found)
+    if len(matching) > 1:
+        paths = " and ".join(column.quoted for column in matching)
         raise Refused(f"{name} may be {paths}; rename one of them")
-    return found[0]
+    return matching[0]
 
 
 def _columns_named(

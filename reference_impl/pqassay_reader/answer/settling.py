@@ -60,7 +60,7 @@ def settled(
         Refused: The condition does not fit the columns.
         OSError: A file cannot be read.
     """
-    found: list[Settled] = []
+    settlements: list[Settled] = []
     for part in parts_of(predicate) if predicate is not None else []:
         if part.columns.issubset(lake.partitions):
             may = some = must = _by_folders(lake, part.condition)
@@ -70,8 +70,8 @@ def settled(
             some = sets.row_groups_with_some(part.condition)
             if asks_statistics:
                 _ask_statistics(lake, part.condition, may, must)
-        found.append(Settled(part.condition, part.columns, may, some, must))
-    return found
+        settlements.append(Settled(part.condition, part.columns, may, some, must))
+    return settlements
 
 
 def _by_folders(lake: Lake, condition: Condition) -> Mask:

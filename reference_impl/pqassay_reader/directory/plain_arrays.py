@@ -76,15 +76,15 @@ def plain_arrays(packed: Sequence[Packed]) -> list[Any]:
 
     Blobs of columns of one type are decoded together.
     """
-    found: list[Any] = [None] * len(packed)
+    arrays: list[Any] = [None] * len(packed)
     alike: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     for place, one in enumerate(packed):
         alike[_signature(one.element)].append(place)
     for places in alike.values():
         together = _together([packed[place] for place in places]) if len(places) > 1 else None
         for number, place in enumerate(places):
-            found[place] = _alone(packed[place]) if together is None else together[number]
-    return found
+            arrays[place] = _alone(packed[place]) if together is None else together[number]
+    return arrays
 
 
 def _signature(element: SchemaElement) -> tuple[Any, ...]:

@@ -137,13 +137,13 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
     Raises:
         Refused: No such column, or one that IDX1 cannot describe; the message names the string columns.
     """
-    found = [(ordinal, leaf) for ordinal, leaf in enumerate(leaves) if leaf.is_called(column)]
+    matching = [(ordinal, leaf) for ordinal, leaf in enumerate(leaves) if leaf.is_called(column)]
     strings = listed(leaf for leaf in leaves if is_string(leaf) and not leaf.max_repetition_level)
-    if not found:
+    if not matching:
         raise Refused(f"there is no column {column}; string columns are: {strings}")
-    if len(found) > 1:
-        raise Refused(f"there are {len(found)} columns called {column}")
-    ordinal, leaf = found[0]
+    if len(matching) > 1:
+        raise Refused(f"there are {len(matching)} columns called {column}")
+    ordinal, leaf = matching[0]
     if not is_string(leaf):
         raise Refused(
             f"column {column} is {leaf.physical_type}; only string columns can be indexed: {strings}"

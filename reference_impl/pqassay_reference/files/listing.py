@@ -117,7 +117,7 @@ def list_files(
         (info,) = filesystem.get_file_info([path])
         if info.type is not pafs.FileType.Directory:
             return _listed(filesystem, path.rpartition("/")[0], [_regular(info)], partitioning)
-        found = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
+        listed = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
         start = len(path)
         try:
             if not inside_table:
@@ -125,11 +125,11 @@ def list_files(
                 require_no_table(
                     filesystem,
                     path,
-                    [info.path for info in found],
+                    [info.path for info in listed],
                     called,
                     lambda folder: _HIDDEN.search(folder[start:]) is not None,
                 )
-            files = sorted((info for info in found if info.is_file), key=attrgetter("path"))
+            files = sorted((info for info in listed if info.is_file), key=attrgetter("path"))
             # Mostly there is none, which is found out for all of them at once.
             if _HIDDEN.search(_BETWEEN_PATHS.join(info.path[start:] for info in files)):
                 files = [info for info in files if not _HIDDEN.search(info.path[start:])]

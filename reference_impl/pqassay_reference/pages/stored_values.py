@@ -50,8 +50,8 @@ def stored_pages(raw: bytes, entries: int) -> Iterator[StoredPage]:
     Raises:
         Malformed: A header cannot be read, or a page reaches beyond the chunk.
     """
-    view, at, held = memoryview(raw), 0, 0
-    while at < len(raw) and (held < entries or not entries):
+    view, at, value_count = memoryview(raw), 0, 0
+    while at < len(raw) and (value_count < entries or not entries):
         header, length = header_at(view, at)
         stop = at + length + header.compressed_page_size
         if header.compressed_page_size < 0 or stop > len(raw):
@@ -61,7 +61,7 @@ def stored_pages(raw: bytes, entries: int) -> Iterator[StoredPage]:
             yield StoredPage(at, stop, None)
         elif data is not None:
             yield StoredPage(at, stop, data.num_values)
-            held += data.num_values
+            value_count += data.num_values
         at = stop
 
 

@@ -270,13 +270,13 @@ class _Times:
         reader, column = self.reader, self.reader.columns[self.column]
         block = reader.block(row_group)
         self.blocks.add(row_group)
-        found = [
+        stored = [
             read_bound(reader.source, block, self.column, column, side, reader.footer.start)
             for side in pm_block.SIDES
         ]
-        if column.physical_type != PhysicalType.INT64 or None in found:
+        if column.physical_type != PhysicalType.INT64 or None in stored:
             raise _NoBoundError
-        least, greatest = (int.from_bytes(bound or b"", "little", signed=True) for bound in found)
+        least, greatest = (int.from_bytes(bound or b"", "little", signed=True) for bound in stored)
         return least, greatest
 
     def least(self, row_group: int) -> int:

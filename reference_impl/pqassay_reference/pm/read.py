@@ -111,13 +111,13 @@ class PmReader:
         return other
 
     def _find(self, parquet_file_size: int) -> Snapshot:
-        found = pm_file.find_snapshot(self.source, self.header, self.size, parquet_file_size)
-        if found is None:
+        snapshot = pm_file.find_snapshot(self.source, self.header, self.size, parquet_file_size)
+        if snapshot is None:
             raise Refused(
                 f"{self.source.name} has no snapshot of a Parquet file of {parquet_file_size} bytes; the newest is of "
                 f"{self.newest.fields.parquet_file_size}: the file is stale, or from before"
             )
-        return found
+        return snapshot
 
     def snapshots(self) -> list[Snapshot]:
         """Footers of all snapshots, the newest first. Raises `Malformed` where the chain breaks."""

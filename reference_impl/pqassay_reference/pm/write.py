@@ -237,7 +237,7 @@ def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -
         "external bloom filters": HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features,
         "squash tracker": header.squash_tracker,
     }
-    wanted: dict[str, object] = {
+    expected: dict[str, object] = {
         "columns": len(value.columns),
         "designated timestamp": value.designated_timestamp,
         "sorting order": value.sorting,
@@ -246,11 +246,11 @@ def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -
         "squash tracker": value.squash_tracker,
     }
     for index, (before, column) in enumerate(zip(base.reader.columns, value.columns, strict=False)):
-        stored[f"column {index}"], wanted[f"column {index}"] = before, column
+        stored[f"column {index}"], expected[f"column {index}"] = before, column
     for name, is_so in stored.items():
-        if is_so != wanted[name]:
+        if is_so != expected[name]:
             raise Refused(
-                f"{name}: {storage.name} has {is_so}, the new snapshot {wanted[name]}; the header describes the columns of "
+                f"{name}: {storage.name} has {is_so}, the new snapshot {expected[name]}; the header describes the columns of "
                 "all snapshots and no update changes it: rewrite the file"
             )
 

@@ -96,14 +96,14 @@ def described(footer: FileMetaData, columns: Iterable[Path]) -> list[SchemaLeaf]
 def described_places(footer: FileMetaData, columns: Iterable[Path]) -> list[tuple[int, SchemaLeaf]]:
     """The same, each behind its place among the chunks of a row group."""
     known = list(enumerate(leaves(footer)))
-    found: list[tuple[int, SchemaLeaf]] = []
+    places: list[tuple[int, SchemaLeaf]] = []
     for column in columns:
         named = [place for place in known if place[1].is_at(column)]
         if len(named) != 1:
             there = "no column" if not named else f"{len(named)} columns"
             raise Malformed(f"the file has {there} called {'.'.join(column)}", rule="DIR-010")
-        found += named
-    return found
+        places += named
+    return places
 
 
 def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[tuple[int, int]]:

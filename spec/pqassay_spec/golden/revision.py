@@ -83,15 +83,15 @@ class Revision:
         Args:
             digests: The digests of all cases of today by id.
         """
-        found: list[str] = []
+        texts: list[str] = []
         for case, digest in self.cases.items():
             if case not in digests:
-                found.append(f"{case} is in revision {self.number}, and there is no such case any more")
+                texts.append(f"{case} is in revision {self.number}, and there is no such case any more")
             elif digests[case] != digest:
-                found.append(
+                texts.append(
                     f"{case} is not what it was in revision {self.number}: its bytes or answers differ"
                 )
-        return found
+        return texts
 
 
 def case_digest(manifest: Mapping[str, Any], wishes: Any = None) -> str:

@@ -202,13 +202,13 @@ class Serialised:
             self.content += _packed(pm.ColumnChunk, chunk)
         self.places[path] = (start, len(self.content) - start)
         for part in block.order:
-            held = getattr(block, part.kind)[part.key]
+            raw = getattr(block, part.kind)[part.key]
             place = f"{path}.{part.kind}[{part.key}]"
-            if isinstance(held, BloomFilter):
-                self._pad(held, place)
-                self._put(place, pm.BLOOM_LENGTH.build({"length": held.length}) + held.bitset)
+            if isinstance(raw, BloomFilter):
+                self._pad(raw, place)
+                self._put(place, pm.BLOOM_LENGTH.build({"length": raw.length}) + raw.bitset)
             else:
-                self._put(place, held or b"")
+                self._put(place, raw or b"")
 
 
 def footer_bytes(tree: PmTree, snapshot: Snapshot) -> bytes:

@@ -199,13 +199,13 @@ def read_txn(source: Source, again: Callable[[], object] = lambda: None) -> Txn:
     for _ in range(MOST_ATTEMPTS):
         head = TxnHead.read(source.read(0, TxnHead.size))
         try:
-            found = _read_area(source, head)
+            record = _read_area(source, head)
         except FormatError as error:
             trouble = error
         else:
-            if found.version == head.version == _version(source):
-                return found
-            trouble = _broken(f"version {head.version} names the record of transaction {found.version}")
+            if record.version == head.version == _version(source):
+                return record
+            trouble = _broken(f"version {head.version} names the record of transaction {record.version}")
         if head.version == before:  # no writer came between
             break
         before = head.version

@@ -106,19 +106,19 @@ def value_count_is_that_of_the_blob(entry: EntryUnderTest) -> Iterator[Violation
     if kind == IndexType.HLL:
         raise NotApplicable  # the sketches do not say
     if kind == IndexType.DISTINCT_SET:
-        found = sum(part.head.value_count for part in blob.sets)
+        counted = sum(part.head.value_count for part in blob.sets)
     elif kind == IndexType.ZONE_SUMS:
-        found = blob.sums.head.group_count
+        counted = blob.sums.head.group_count
     elif kind == IndexType.KLL:
         counts = [kll_count(sketch) for sketch in blob.sketches]
         if None in counts:
             raise Broken("DIR-040")
-        found = sum(count or 0 for count in counts)
+        counted = sum(count or 0 for count in counts)
     else:
-        found = len(blob.texts)
-    if found != entry.head.value_count:
-        said = f"it counts {entry.head.value_count}, and its blob holds {found}"
-        yield entry.violation("value_count", said, str(found), str(entry.head.value_count))
+        counted = len(blob.texts)
+    if counted != entry.head.value_count:
+        said = f"it counts {entry.head.value_count}, and its blob holds {counted}"
+        yield entry.violation("value_count", said, str(counted), str(entry.head.value_count))
 
 
 @rule("DIR-048", of=entries_of(IndexType.IDX1))

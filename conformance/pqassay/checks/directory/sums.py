@@ -43,14 +43,14 @@ def keys_and_sum_follow_from_the_columns(entry: EntryUnderTest) -> Iterator[Viol
     head = blob_of(entry).sums.head
     keys, kind = len(entry.leaves) - 1, sum_kind(entry.leaves[-1])
     if head.key_count != keys:
-        said = f"{entry}: {head.key_count} keys beside a measure, and {keys + 1} columns"
+        message = f"{entry}: {head.key_count} keys beside a measure, and {keys + 1} columns"
         spot = entry.blob_spot("head.key_count", *SumsHead.place("key_count"))
-        yield spot.violation(said, str(keys), str(head.key_count))
+        yield spot.violation(message, str(keys), str(head.key_count))
     if head.sum_kind != kind:
         named = next((member.name for member in SumKind if member == head.sum_kind), str(head.sum_kind))
-        said = f"{entry}: sums of kind {named}, and those of {entry.leaves[-1].name} are {kind.name}"
+        message = f"{entry}: sums of kind {named}, and those of {entry.leaves[-1].name} are {kind.name}"
         spot = entry.blob_spot("head.sum_kind", *SumsHead.place("sum_kind"))
-        yield spot.violation(said, kind.name, named)
+        yield spot.violation(message, kind.name, named)
 
 
 @rule("DIR-032", of=SUMS)

@@ -47,14 +47,14 @@ def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
     if not index.repetition_level_histograms and not index.definition_level_histograms:
         raise NotApplicable
     counts = counts_of(chunk)
-    for name, given, counted in (
+    for name, histogram, counted in (
         ("repetition", index.repetition_level_histograms, counts.repetition_histogram),
         ("definition", index.definition_level_histograms, counts.definition_histogram),
     ):
-        if not given or len(given) != counted.size:
+        if not histogram or len(histogram) != counted.size:
             continue
         found: list[int] = counted.reshape(-1).tolist()
-        for place, (count, right) in enumerate(zip(given, found, strict=True)):
+        for place, (count, right) in enumerate(zip(histogram, found, strict=True)):
             if count != right:
                 page, level = divmod(place, counted.shape[1])
                 said = f"{right} {name} levels of data page {page} are {level}, and the column index counts {count}"

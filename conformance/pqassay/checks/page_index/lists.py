@@ -222,14 +222,14 @@ def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Ite
     field = chunk.fields.offset_index / "unencoded_byte_array_data_bytes"
     pages = len(index.page_locations)
     if chunk.leaf.element.type != Type.BYTE_ARRAY:
-        said = (
+        message = (
             f"column {chunk.column} is of type {chunk.leaf.physical_type}, and its offset index counts bytes of "
             "byte arrays"
         )
-        yield Violation(said, field, "none", f"{len(sizes)} entries")
+        yield Violation(message, field, "none", f"{len(sizes)} entries")
     elif len(sizes) != pages:
-        said = f"{len(sizes)} entries for {pages} pages of {chunk}"
-        yield Violation(said, field, f"{pages} entries", f"{len(sizes)} entries")
+        message = f"{len(sizes)} entries for {pages} pages of {chunk}"
+        yield Violation(message, field, f"{pages} entries", f"{len(sizes)} entries")
     else:
         yield from _negative(sizes, field, lambda page: f"page {page} of {chunk} holds {sizes[page]} bytes")
 

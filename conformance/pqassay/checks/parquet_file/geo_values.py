@@ -39,13 +39,13 @@ class Described(NamedTuple):
 
 def _described(file: FileUnderTest) -> dict[str, list[Described]]:
     """The descriptions of each column, in all documents that can be read."""
-    found: dict[str, list[Described]] = {}
+    described: dict[str, list[Described]] = {}
     for pair in geo_rule.subject.find(file):
         with suppress(Broken, NotChecked):
             geo_rule.require_readable(pair)
             for name, column in read_json(pair.part.value or "", "")["columns"].items():
-                found.setdefault(name, []).append(Described(pair.field / "value", column))
-    return found
+                described.setdefault(name, []).append(Described(pair.field / "value", column))
+    return described
 
 
 def _of(chunk: ColumnChunkUnderTest) -> Iterator[Described]:

@@ -44,14 +44,14 @@ def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator
     """Pages of unknown types have an unknown header, and no other one."""
     for page in chunk.pages:
         header = page.header
-        given = (
+        header_count = (
             (header.data_page_header is not None)
             + (header.index_page_header is not None)
             + (header.dictionary_page_header is not None)
             + (header.data_page_header_v2 is not None)
         )
         own = HEADERS.get(header.type)
-        if given == (own is not None) and (own is None or getattr(header, own) is not None):
+        if header_count == (own is not None) and (own is None or getattr(header, own) is not None):
             continue
         names = [name for name in HEADERS.values() if getattr(header, name) is not None]
         said = (

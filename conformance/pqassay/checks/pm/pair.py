@@ -294,13 +294,13 @@ class Pair:
 
     def statistic(self, row_group: int, column: int, side: Side) -> Spot | None:
         """The bytes of a statistic, in its slot or out of line; ``None`` if there is none."""
-        found = pm_block.find_statistic(self.blocks[row_group], column, side)
-        if found is None:
+        place = pm_block.find_statistic(self.blocks[row_group], column, side)
+        if place is None:
             return None
         path = f"{self.place(row_group).path}.{side.field}s[{column}]"
-        if found.inlined:
+        if place.inlined:
             path = self.chunk_field(row_group, column, side.field).path
-        return Spot(path, found.offset, found.length)
+        return Spot(path, place.offset, place.length)
 
     def bloom_entry(self, number: int) -> Spot:
         """An entry of bloom filters."""

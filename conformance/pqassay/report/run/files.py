@@ -140,20 +140,20 @@ def left_out_lines(left_out: Sequence[Ignored]) -> list[str]:
 def lines(collection: Collection) -> list[str]:
     """On what the verdicts rest, and what was not asked about, in lines."""
     known, uncertain = len(collection.files) - len(collection.uncertain), collection.uncertain
-    found = [
+    texts = [
         f"expected rows of {known} of {len(collection.files)} files: two of {', '.join(collection.readers)} read the same"
     ]
     if uncertain:
-        found.append(f"expected rows of {len(uncertain)} are not known; only a crash counts as wrong there:")
+        texts.append(f"expected rows of {len(uncertain)} are not known; only a crash counts as wrong there:")
     for file in uncertain[:MOST_TOLD]:
         said = (
             "; ".join(f"{name}: {words}" for name, words in file.readers.items())
             or "its columns are not known"
         )
-        found.append(f"  {file.case} ({file.judged}): {said}")
+        texts.append(f"  {file.case} ({file.judged}): {said}")
     if len(uncertain) > MOST_TOLD:
-        found.append(f"  … and {len(uncertain) - MOST_TOLD} more")
-    return found + left_out_lines(collection.left_out)
+        texts.append(f"  … and {len(uncertain) - MOST_TOLD} more")
+    return texts + left_out_lines(collection.left_out)
 
 
 def feature_rows(collection: Collection) -> list[tuple[str, ...]]:

@@ -259,13 +259,13 @@ class _Strides:
 
 def header_reads(start: int, end: int, pages: int) -> Iterator[tuple[int, int]]:
     """Predict the offsets and lengths of the reads in which a chunk in a store is walked, whose pages are all of one length."""
-    strides, held = _Strides(REMOTE), start
+    strides, end_read = _Strides(REMOTE), start
     for number in range(pages):
         position = start + (end - start) * number // pages
-        if position >= held:
-            length = min(strides.next(position - held), end - position)
+        if position >= end_read:
+            length = min(strides.next(position - end_read), end - position)
             yield position, length
-            held = position + length
+            end_read = position + length
 
 
 class _Headers:

@@ -64,13 +64,13 @@ def _members(
 ) -> Iterator[Fault | Limit]:
     """The members of a group: as many, called the same, in the same order."""
     if len(fields) != len(nodes):
-        said = f"it describes {len(fields)} fields of {where}, which has {len(nodes)}"
-        yield Fault(NAMES, said, f"{len(nodes)} fields", str(len(fields)), path)
+        message = f"it describes {len(fields)} fields of {where}, which has {len(nodes)}"
+        yield Fault(NAMES, message, f"{len(nodes)} fields", str(len(fields)), path)
         return
     for field, node in zip(fields, nodes, strict=True):
         if field.name != node.name:
-            said = f"it calls a field {show(field.name)} where {where} has {show(node.name)}"
-            yield Fault(NAMES, said, show(node.name), show(field.name), path or node.name)
+            message = f"it calls a field {show(field.name)} where {where} has {show(node.name)}"
+            yield Fault(NAMES, message, show(node.name), show(field.name), path or node.name)
             return
     for field, node in zip(fields, nodes, strict=True):
         yield from _field(field.type, node, node.name if path is None else f"{path}.{node.name}")

@@ -138,15 +138,15 @@ class BoundsAudit:
             FormatError, NotChecked: The pages cannot be told apart, or there is another number of them.
         """
         starts = self.found.page_starts
-        given = self._in(order, raws, signed_bytes=signed_bytes)
-        extremes = given.extremes
-        keys, bounds, usable = self._bounds_of_pages(given, raws, signed_bytes=signed_bytes)
+        compared = self._in(order, raws, signed_bytes=signed_bytes)
+        extremes = compared.extremes
+        keys, bounds, usable = self._bounds_of_pages(compared, raws, signed_bytes=signed_bytes)
         mask = less(bounds, extremes.greatest) if above else less(extremes.least, bounds)
         pages: NDArray[Any] = extremes.pages[mask & usable]
         for number, page in enumerate(pages[:FIRST_POSITIONS].tolist()):
             first, behind = int(starts[page]), int(starts[page + 1])
-            part = plain(given.values.slice(first, behind - first))
-            outside = beyond(order, part, keys[page], given.width, above=above)
+            part = plain(compared.values.slice(first, behind - first))
+            outside = beyond(order, part, keys[page], compared.width, above=above)
             last = number == FIRST_POSITIONS - 1
             yield Beyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
 

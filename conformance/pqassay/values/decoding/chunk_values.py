@@ -134,17 +134,17 @@ class ChunkValues:
         """
         chunk = self.chunk
         try:
-            held = [page.data_header.num_values for page in chunk.data_pages]
+            counts = [page.data_header.num_values for page in chunk.data_pages]
         except (FormatError, NotChecked):
             return
         if not chunk.leaf.max_repetition_level:
-            if self.entries < sum(held):
+            if self.entries < sum(counts):
                 raise NotChecked(
-                    f"the pages of column {chunk.column} hold {sum(held)} values and nulls in row group "
+                    f"the pages of column {chunk.column} hold {sum(counts)} values and nulls in row group "
                     f"{chunk.row_group}, and pyarrow decodes {self.entries}",
                     "file",
                 )
-        elif 0 in held:  # how many items a list has, only its levels tell
+        elif 0 in counts:  # how many items a list has, only its levels tell
             with suppress(FormatError):  # of levels that cannot be read, their own rules speak
                 _ = self.counts
 
@@ -449,13 +449,13 @@ def _require_narrow(chunk: ColumnChunkUnderTest) -> None:
         return
     try:
         pages = chunk.data_pages
-        held = sum(page.header.uncompressed_page_size for page in pages)
-        values = held - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
+        size = sum(page.header.uncompressed_page_size for page in pages)
+        values = size - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
     except (FormatError, NotChecked):
         return  # of pages that cannot be walked, the decoder tells
     if values > GREATEST_NESTED:
         raise NotChecked(
-            f"row group {chunk.row_group} of column {chunk.column} holds {held:,} bytes of byte arrays, "
+            f"row group {chunk.row_group} of column {chunk.column} holds {size:,} bytes of byte arrays, "
             "and pyarrow decodes at most 2 GiB of them inside a list or group",
             "tool",
         )

@@ -27,16 +27,16 @@ def _values(one: DeltaEntry) -> Json | None:
 @rule("DLT-016", of=ENTRY)
 def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
     """A value that is missing is read as null."""
-    wanted = [column.path[0] for column in one.schema.partition]
+    names = [column.path[0] for column in one.schema.partition]
     values = _values(one)
     have = sorted(values or {})
-    if values is None and not wanted and one.entry.action.get("partitionValues") is None:
+    if values is None and not names and one.entry.action.get("partitionValues") is None:
         return  # writers of unpartitioned tables leave it out
-    if values is None or have != sorted(wanted):
+    if values is None or have != sorted(names):
         said = f"partitionValues of {one.data_file} has " + (
             ", ".join(have) or "no members" if values is not None else "no form that is known"
         )
-        place, expected = one.entry.place.below("partitionValues"), ", ".join(wanted) or "no members"
+        place, expected = one.entry.place.below("partitionValues"), ", ".join(names) or "no members"
         yield one.wrong(place, said, expected, ", ".join(have) or "none", remedy=RESTATED)
 
 

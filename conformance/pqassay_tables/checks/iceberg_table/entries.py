@@ -115,14 +115,14 @@ def split_offsets_ascend(one: IcebergEntry) -> Iterator[Violation]:
     size = one.entry.value(field_ids.FILE_SIZE_IN_BYTES)
     place = next((at for at in range(1, len(splits)) if splits[at] < splits[at - 1]), None)
     if place is not None:
-        said = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
+        message = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
         yield wrong(
-            one, one.entry.place(field_ids.SPLIT_OFFSETS), said, "offsets that ascend", str(splits[:8])
+            one, one.entry.place(field_ids.SPLIT_OFFSETS), message, "offsets that ascend", str(splits[:8])
         )
     elif splits[0] < 0 or splits[-1] >= size:
         outside = splits[0] if splits[0] < 0 else splits[-1]
-        said = f"a split begins at {outside}, and the file has {size} bytes"
-        yield wrong(one, one.entry.place(field_ids.SPLIT_OFFSETS), said, f"less than {size}", str(outside))
+        message = f"a split begins at {outside}, and the file has {size} bytes"
+        yield wrong(one, one.entry.place(field_ids.SPLIT_OFFSETS), message, f"less than {size}", str(outside))
 
 
 def has_bounds(one: IcebergEntry) -> bool:

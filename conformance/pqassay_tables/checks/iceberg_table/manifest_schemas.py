@@ -61,8 +61,8 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
     place = one.manifest.listed.place(field_ids.MANIFEST_PATH)
     own = _in_header(raw)
     if own is None:
-        said = f"the header of {one.name} does not hold a schema"
-        yield wrong(one, place, said, "a schema as JSON", raw.decode(errors="replace")[:80])
+        message = f"the header of {one.name} does not hold a schema"
+        yield wrong(one, place, message, "a schema as JSON", raw.decode(errors="replace")[:80])
         return
     if (broken := one.table.file.part(_Sound).broken) is not None:
         raise Broken(broken)
@@ -71,9 +71,9 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
     if known is None:
         raise NotApplicable  # that schema is gone from the metadata
     if columns != known:
-        said = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
+        message = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
         theirs, mine = (", ".join(sorted(str(each) for each in ones)[:3])[:80] for ones in (known - columns, columns - known))  # fmt: skip
-        yield wrong(one, place, said, theirs or "no further column", mine or "columns that are missing")
+        yield wrong(one, place, message, theirs or "no further column", mine or "columns that are missing")
 
 
 def _numbered(one: ManifestUnderTest) -> int | None:

@@ -301,14 +301,14 @@ def totals_are_the_sums_of_the_entries(table: IcebergTable) -> Iterator[Violatio
     """Engines that answer counts by them give a wrong number."""
     state = table.state
     summary: Any = (state.snapshot or {}).get("summary")
-    given = {name: number for name in TOTALS if (number := total(summary, name)) is not None}
+    totals = {name: number for name in TOTALS if (number := total(summary, name)) is not None}
     sums = _sums(state)
-    if not given.keys() & sums.keys():
+    if not totals.keys() & sums.keys():
         raise NotApplicable
     place = next(
         number for number, one in enumerate(objects(state.metadata, "snapshots")) if one is state.snapshot
     )
-    for name, number in given.items():
+    for name, number in totals.items():
         actual = sums.get(name, number)
         if number != actual:
             said = f"{name} of the snapshot is {number}, and its entries come to {actual} {TOTALS[name]}"
@@ -323,11 +323,11 @@ def _sums(state: IcebergState) -> dict[str, int]:
         files[entry.content] += 1
         records[entry.content] += entry.value(field_ids.RECORD_COUNT)
         sizes += entry.value(field_ids.FILE_SIZE_IN_BYTES)
-    found = {
+    sums = {
         "total-data-files": files[DATA],
         "total-records": records[DATA],
         "total-delete-files": files[POSITION_DELETES] + files[EQUALITY_DELETES],
         "total-position-deletes": records[POSITION_DELETES],
         "total-equality-deletes": records[EQUALITY_DELETES],
     }
-    return found if found["total-delete-files"] else {**found, "total-files-size": sizes}
+    return sums if sums["total-delete-files"] else {**sums, "total-files-size": sizes}

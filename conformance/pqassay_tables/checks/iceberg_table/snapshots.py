@@ -98,7 +98,7 @@ def _added(state: IcebergState) -> dict[str, int]:
             sizes += entry.value(field_ids.FILE_SIZE_IN_BYTES)
             vectors += entry.format == PUFFIN
     deletes = files.total() - files[DATA]
-    found = {
+    sums = {
         "added-data-files": files[DATA],
         "added-records": records[DATA],
         "added-delete-files": deletes,
@@ -108,7 +108,7 @@ def _added(state: IcebergState) -> dict[str, int]:
             one.listed.value(field_ids.ADDED_SNAPSHOT_ID) == state.snapshot_id for one in state.manifests
         ),
     }
-    return found if deletes else {**found, "added-files-size": sizes}
+    return sums if deletes else {**sums, "added-files-size": sizes}
 
 
 @rule("ICE-091", of=TABLE)

@@ -45,17 +45,17 @@ def statistics_differ(
         is_whole: Whether the first has to say all that the second does.
     """
     for name in (ROWS, TIGHT):
-        said, again = one.get(name), other.get(name)
-        if again is not None and said != again and (is_whole or said is not None):
-            yield Difference((name,), None, written(said), written(again))
+        first, again = one.get(name), other.get(name)
+        if again is not None and first != again and (is_whole or first is not None):
+            yield Difference((name,), None, written(first), written(again))
     for name in (MIN, MAX, NULLS):
         for column in schema.columns:
-            said, again = (member_of(stats.get(name), column.path) for stats in (one, other))
-            if again is None or (said is None and not is_whole):
+            first, again = (member_of(stats.get(name), column.path) for stats in (one, other))
+            if again is None or (first is None and not is_whole):
                 continue
-            if said is not None and _is_same(column, name, said, again, is_open=not is_whole):
+            if first is not None and _is_same(column, name, first, again, is_open=not is_whole):
                 continue
-            yield Difference((name, *column.path), column.name, written(said), written(again))
+            yield Difference((name, *column.path), column.name, written(first), written(again))
 
 
 def _is_same(column: DeltaColumn, member: str, said: Any, again: Any, *, is_open: bool) -> bool:

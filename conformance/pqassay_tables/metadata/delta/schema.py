@@ -108,11 +108,11 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
     if mode not in ("none", "name", "id"):
         raise _wrong(f"{MAPPING_MODE} is {mode!r}", "none, name or id", mode)
     structs: set[tuple[str, ...]] = set()
-    found = list(_columns(root, (), (), mode, structs, 0))
+    columns_there = list(_columns(root, (), (), mode, structs, 0))
     names = metadata.get("partitionColumns")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _wrong("partitionColumns is not a list of names", "a list of names", names, "partitionColumns")
-    by_name = {column.name: column for column in found if len(column.path) == 1}
+    by_name = {column.name: column for column in columns_there if len(column.path) == 1}
     partition: list[DeltaColumn] = []
     for name in cast("list[str]", names):
         column = by_name.get(name)
@@ -121,7 +121,7 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
             raise _wrong(said, "a column of the schema", name, "partitionColumns")
         partition.append(column)
     chosen = {column.path for column in partition}
-    columns = tuple(replace(one, is_partition=one.path in chosen) for one in found)
+    columns = tuple(replace(one, is_partition=one.path in chosen) for one in columns_there)
     logical = {one.name: one.path[0] for one in columns if len(one.path) == 1 and one.name != one.path[0]}
     own = {one.path[0] for one in columns}
     return DeltaSchema(

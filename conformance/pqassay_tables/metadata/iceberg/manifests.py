@@ -111,17 +111,17 @@ def read_list(name: str, data: bytes, inside: Any) -> list[ListedManifest]:
         of_summaries = None
         if items is not None:
             of_summaries = Layout(file, without_null(items.get("items")), FIELD_SUMMARY)
-    found: list[ListedManifest] = []
+    manifests: list[ListedManifest] = []
     for number, record in enumerate(file.objects()):
         path = layout.value(record, field_ids.MANIFEST_PATH)
         given = layout.value(record, field_ids.PARTITIONS)
         summaries = None
         if given is not None and of_summaries is not None:
             summaries = [Summary(place, of_summaries, one) for place, one in enumerate(given)]
-        found.append(
+        manifests.append(
             ListedManifest(name, number, path, inside(path), summaries, record, layout, of_summaries)
         )
-    return found
+    return manifests
 
 
 class Manifest:

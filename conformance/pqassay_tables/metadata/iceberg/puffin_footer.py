@@ -69,13 +69,13 @@ def read_footer(name: str, source: Source) -> PuffinFooter:
     last = source.read(max(0, size - FIRST_READ), min(size, FIRST_READ))
     for raw, at in ((source.read(0, len(MAGIC)), 0), (last[-len(MAGIC) :], size - len(MAGIC))):
         if raw != MAGIC:
-            said = f"it {'ends' if at else 'begins'} with {raw!r}"
-            raise _broken(name, said, MAGIC.decode(), repr(raw), at, len(MAGIC))
+            message = f"it {'ends' if at else 'begins'} with {raw!r}"
+            raise _broken(name, message, MAGIC.decode(), repr(raw), at, len(MAGIC))
     tail = TAIL.parse(last[-TAIL.sizeof() :])
     length, start = tail.size, size - TAIL.sizeof() - tail.size
     if length < 0 or start < 2 * len(MAGIC):
-        said = f"its footer is said to have {length} bytes, and the file has {size}"
-        raise _broken(name, said, "a footer in the file", str(length), size - TAIL.sizeof(), 4)
+        message = f"its footer is said to have {length} bytes, and the file has {size}"
+        raise _broken(name, message, "a footer in the file", str(length), size - TAIL.sizeof(), 4)
     if tail.flags & COMPRESSED:
         raise Unsupported(f"the footer of {name} is compressed", field=name)
     if length > MOST_FOOTER:

@@ -284,15 +284,15 @@ def _specs(metadata: Json) -> dict[int, tuple[PartitionField, ...]]:
     given = objects(metadata, "partition-specs")
     if not given:
         return {0: tuple(partition_fields(objects(metadata, "partition-spec")))}
-    found: dict[int, tuple[PartitionField, ...]] = {}
+    specs: dict[int, tuple[PartitionField, ...]] = {}
     for spec in given:
         identifier = spec.get("spec-id")
         if type(identifier) is not int:
             raise broken("partition-specs", "a partition spec has no id", "an id", identifier)
         if "fields" not in spec:
             raise broken("partition-specs", f"partition spec {identifier} has no fields", "a list of fields", spec)  # fmt: skip
-        found[identifier] = tuple(partition_fields(objects(spec, "fields")))
-    return found
+        specs[identifier] = tuple(partition_fields(objects(spec, "fields")))
+    return specs
 
 
 def partition_fields(given: list[Json]) -> Iterator[PartitionField]:
@@ -323,12 +323,12 @@ def transform_parts(transform: str) -> tuple[str, int]:
 
 
 def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
-    found: dict[int, tuple[SortField, ...]] = {}
+    orders: dict[int, tuple[SortField, ...]] = {}
     for order in objects(metadata, "sort-orders"):
         identifier = order.get("order-id")
         if type(identifier) is not int or "fields" not in order:
             raise broken("sort-orders", "a sort order has no id or no fields", "both", order)
-        found[identifier] = tuple(
+        orders[identifier] = tuple(
             SortField(
                 source if type(source := one.get("source-id")) is int else None,
                 str(one.get("transform"))[:80],
@@ -338,7 +338,7 @@ def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
             )
             for one in objects(order, "fields")
         )
-    return found
+    return orders
 
 
 def _names(metadata: Json) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:

@@ -147,7 +147,7 @@ class FileFacts:
     @cached_property
     def leaves(self) -> Sequence[SchemaLeaf]:
         """The leaf columns."""
-        found = leaves(self.metadata)
+        leaves_there = leaves(self.metadata)
         for number, element in enumerate(self.metadata.schema[1:], 1):
             if element.repetition_type not in REPETITIONS:
                 raise Malformed(
@@ -165,13 +165,13 @@ class FileFacts:
                     rule="PQF-015",
                     field=f"footer.row_groups[{number}].num_rows",
                 )
-            if len(group.columns) != len(found):
+            if len(group.columns) != len(leaves_there):
                 raise Malformed(
-                    f"row group {number} lists {len(group.columns)} chunks for {len(found)} columns",
+                    f"row group {number} lists {len(group.columns)} chunks for {len(leaves_there)} columns",
                     rule="PQF-012",
                     field=f"footer.row_groups[{number}].columns",
                 )
-        return found
+        return leaves_there
 
     def has_only_nulls(self, row_group: int, leaf: int) -> bool:
         """Whether every row of a chunk is null, so that it is not fetched; only ``_pm`` is relied on for it."""

@@ -146,14 +146,14 @@ class ChunkRows:
             schema = schema_of(column, logical=self._logical)
             facts = facts_of(schema, chunk.codec, chunk.encodings, chunk.num_values)
             pages = LeafPages(facts, raw[:split], [raw[split:]])
-            found = _decoded(column, mini_file(schema, [pages], rows))
+            values = _decoded(column, mini_file(schema, [pages], rows))
         except FormatError as error:
             raise error.within(file=self._ranges.name, field=where, offset=chunk.byte_range_start) from None
         except (pa.ArrowException, OSError) as error:
             raise Undecodable(f"{where} cannot be decoded: {' '.join(str(error).split())}") from error
-        if len(found) != rows:
-            raise Undecodable(f"{where} holds {len(found)} rows, of which _pm says there are {rows}")
-        return found
+        if len(values) != rows:
+            raise Undecodable(f"{where} holds {len(values)} rows, of which _pm says there are {rows}")
+        return values
 
 
 def _overlap(held: range, asked: range | None) -> range:

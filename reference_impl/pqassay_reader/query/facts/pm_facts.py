@@ -90,13 +90,13 @@ class _Chunks(Sequence[ColumnChunk]):
 
     def _statistics(self, place: int, column: Column, stored: pm.ColumnChunk) -> Statistics:
         counts = stored.stat_flags & _NULL_COUNT_PRESENT
-        found = Statistics(null_count=stored.null_count if counts else None)
+        statistics = Statistics(null_count=stored.null_count if counts else None)
         if column.physical_type in BOUNDED:
-            found.min_value, found.max_value = (
+            statistics.min_value, statistics.max_value = (
                 read_bound(self._reader.source, self.block, place, column, side, self._reader.footer.start)
                 for side in pm_block.SIDES
             )
-        return found
+        return statistics
 
 
 @dataclass
@@ -132,14 +132,14 @@ class PmClaims(ChunkClaims):
     def bitset(self) -> bytes:
         """The bitset of the bloom filter. Raises `Mistrusted`."""
         try:
-            found = self.reader.bloom(self.row_group, self.place)
-            if isinstance(found, ExternalBloom):
-                found = self.source.read(found.offset, found.length)
+            raw = self.reader.bloom(self.row_group, self.place)
+            if isinstance(raw, ExternalBloom):
+                raw = self.source.read(raw.offset, raw.length)
         except FormatError as error:
             raise Mistrusted(str(error)) from None
-        if not found or not found.strip(b"\0"):
+        if not raw or not raw.strip(b"\0"):
             raise Mistrusted("there is no bloom filter, or an empty one")
-        return found
+        return raw
 
 
 @dataclass

@@ -214,13 +214,13 @@ class FetchedRanges:
 
     def _overlapping(self, start: int, stop: int) -> list[_Segment]:
         first = max(bisect_right(self._held, start, key=lambda one: one.start) - 1, 0)
-        found: list[_Segment] = []
+        segments: list[_Segment] = []
         for segment in self._held[first:]:
             if segment.start >= stop:
                 break
             if segment.stop > start:
-                found.append(segment)
-        return found
+                segments.append(segment)
+        return segments
 
     def _missing(self, piece: Piece) -> list[Piece]:
         """The parts of a range that were not asked for yet; the others are held as long as this one needs them."""

@@ -181,16 +181,16 @@ def file_quantiles(
         place = facts.leaf_of(name)
         if place is None or not has_quantiles(facts.leaves[place]):
             continue
-        found = _entry_of(entries, facts.leaves[place])
-        if found is None or found.entry.head.stored_length * WORTH > saved:
+        entry = _entry_of(entries, facts.leaves[place])
+        if entry is None or entry.entry.head.stored_length * WORTH > saved:
             continue
         try:
             library()
-            columns[name] = facts.leaves[place], _kept(found, source, facts)
+            columns[name] = facts.leaves[place], _kept(entry, source, facts)
         except Refused:
             return None, aside
         except FormatError as error:
-            aside.append(LeftAside(found.name, error.reason or str(error)))
+            aside.append(LeftAside(entry.name, error.reason or str(error)))
     return (FileQuantiles(columns, facts.row_counts) if columns else None), aside
 
 

@@ -111,22 +111,22 @@ def read_entries(
         metadata: The footer.
         types: The types; entries of others are passed over without a word.
     """
-    found = FileDirectory()
+    directory = FileDirectory()
     directories: list[Directory] = []
     for pair in metadata.key_value_metadata or []:
         if pair.key == KEY:
             try:
                 directories.append(parse_directory(pair.value or ""))
             except FormatError as error:
-                found.aside.append(LeftAside("index directory", error.reason or str(error)))
+                directory.aside.append(LeftAside("index directory", error.reason or str(error)))
     for entry in merged(directories):
         if entry.head.type in types:
             usable = _usable(entry, metadata)
             if isinstance(usable, str):
-                found.aside.append(LeftAside(name_of(entry), usable))
+                directory.aside.append(LeftAside(name_of(entry), usable))
             else:
-                found.entries.append(usable)
-    return found
+                directory.entries.append(usable)
+    return directory
 
 
 def why_unknown(entry: Entry) -> str:

@@ -123,16 +123,16 @@ def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
         width: Bits of a value.
         count: Values wanted.
     """
-    position = held = 0
-    while held < count:
+    position = value_count = 0
+    while value_count < count:
         header, position = read_header(data, position)
         if header & PACKED:
             if missing_bytes(header, len(data) - position, width=width):
                 return False
-            held += (header >> 1) * GROUP
+            value_count += (header >> 1) * GROUP
             position += (header >> 1) * width
         else:
-            held += header >> 1
+            value_count += header >> 1
             position += value_size(width)
     return True
 

@@ -173,24 +173,24 @@ def _members(value: Any, declared: Sequence[JsonField], place: str) -> dict[str,
     """The declared members of an object, checked, and the others under ``others``; ``null`` is like no member."""
     if not isinstance(value, dict):
         raise Malformed("no JSON object", rule="PM-121", field=place)
-    held = cast("dict[str, Any]", value)
+    given_members = cast("dict[str, Any]", value)
     members: dict[str, Any] = {}
     for member in declared:
-        got = held.get(member.name)
+        got = given_members.get(member.name)
         if got is None and not member.required:
             continue
-        good, wanted = _RANGES.get(member.name) or _TYPES[member.type]
+        good, form = _RANGES.get(member.name) or _TYPES[member.type]
         if not good(got):
             raise Malformed(
-                "the member is missing" if member.name not in held else f"the member is not {wanted}",
+                "the member is missing" if member.name not in given_members else f"the member is not {form}",
                 rule="PM-121",
                 field=f"{place}.{member.name}",
-                expected=wanted,
-                actual=_shown(got) if member.name in held else "",
+                expected=form,
+                actual=_shown(got) if member.name in given_members else "",
             )
         members[member.name] = got
     names = {member.name for member in declared}
-    members["others"] = {name: other for name, other in held.items() if name not in names}
+    members["others"] = {name: other for name, other in given_members.items() if name not in names}
     return members
 
 
