@@ -61,7 +61,7 @@ def found(name: str) -> list[str]:
 
 
 def outcome(name: str) -> str:
-    """The outcome; what could not be looked at is a matter of `test_gaps`."""
+    """The outcome; `test_gaps` tests what could not be looked at."""
     return judged(name).files[0].outcome.removesuffix(" where checked")
 
 
@@ -206,7 +206,7 @@ def test_every_rule_is_reported_of_a_golden_file() -> None:
 
 
 STEP = 3 * EXAMPLES - 2
-"""One of so many rules and early cases is looked at; all by `make damages`."""
+"""One of this number of rules and early cases is looked at; all by `make damages`."""
 
 RAISED_ELSEWHERE = {"PM-013", "PM-040", "PM-041", "PM-085"}
 """Rules that reading raises: whatever else reads the structure reports them, too."""

@@ -114,7 +114,7 @@ def outcome(data: bytes) -> tuple[Any, ...]:
 
 
 def outcomes(files: Sequence[bytes]) -> list[tuple[Any, ...]]:
-    """Of files whose shapes are known from a first time."""
+    """The same for files whose shapes are known from a first time."""
     for data in files:
         pqassay.check(data, tier="index")
     return list(map(outcome, files))
@@ -133,7 +133,7 @@ JUDGED = [
 
 
 STEP = 4 * EXAMPLES - 3
-"""One of so many golden files and mutations is looked at; all by `make damages`."""
+"""One of this number of golden files and mutations is looked at; all by `make damages`."""
 
 
 def test_golden_files() -> None:

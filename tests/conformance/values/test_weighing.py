@@ -107,7 +107,7 @@ def sides(data: bytes) -> set[str | None]:
 
 
 STEP = 3 * EXAMPLES - 2
-"""One of so many golden files and trials is looked at; all by `make damages`."""
+"""One of this number of golden files and trials is looked at; all by `make damages`."""
 
 
 @tries(15)
