@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from each import each
 from places import GOLDEN_FILES
@@ -95,11 +94,7 @@ def cells(table: pa.Table) -> Iterator[dict[str, Any]]:
         yield dict(zip(columns, row, strict=True))
 
 
-ASKED = [
-    pytest.param(name, asked, id=f"{name}-{number}")
-    for name in FOLDERS
-    for number, asked in enumerate(expectation(name).get("prune", []))
-]
+ASKED = [(name, asked) for name in FOLDERS for asked in expectation(name).get("prune", [])]
 
 
 @each(("name", "asked"), ASKED)

@@ -72,7 +72,7 @@ def test_every_byte_of_every_golden_file_has_one_leaf_or_an_error_says_which_are
     assert [] == [
         path
         for path in set(shared)
-        if not any("as well" in str(e) or "more than one" in str(e) for e in fields_of(Path(path)).errors)
+        if not any("also belong" in str(e) or "more than one" in str(e) for e in fields_of(Path(path)).errors)
     ]
 
 

@@ -355,7 +355,7 @@ HOSTILE: dict[str, bytes] = {
     "lists 10,000 deep": hexed("09 c8 01") + b"\x19" * 10_000,
     "maps 10,000 deep": hexed("0b c8 01") + b"\x01\x1b\x01" * 10_000,
     "lists of lists of the greatest size": hexed("09 c8 01") + b"\xf9\xff\xff\x03" * 10_000,
-    "bool fields without an end": b"\x11" * 20_000,
+    "bool fields without an end": b"\x11" * 100_000,
 }
 
 
