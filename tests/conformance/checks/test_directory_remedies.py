@@ -58,5 +58,6 @@ def test_each_command_leaves_a_file_without_findings_and_the_same_rows_and_every
         assert bool(left) == (golden.case.id in SEVERAL | NOTHING), golden.case.id
         assert (golden.case.id, rows) == (golden.case.id, repr(pq.read_table(path).to_pylist()))
     repairable = [golden for golden in BROKEN if golden.case.id not in SEVERAL | NOTHING]
-    assert set() == {rule for golden in repairable for rule in golden.case.rules} - {"DIR-049"} - repaired
+    rules = {rule for golden in repairable for rule in golden.case.rules if rule.startswith("DIR")}
+    assert set() == rules - {"DIR-049"} - repaired
     assert "DIR-049" not in repaired
