@@ -23,7 +23,7 @@ from pqassay_reader.answer.lake import Lake
 from pqassay_reader.answer.question import Aggregate, Question
 from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.directory.arrays import Mask
-from pqassay_reader.directory.plain_arrays import plain_array
+from pqassay_reader.directory.plain_arrays import Packed, plain_arrays, stored_type
 from pqassay_reader.directory.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reference.directory.making.sketches import library
@@ -36,7 +36,6 @@ from pqassay_spec.directory.packed_values import join_values, value_width
 from pqassay_spec.directory.sketches import has_quantiles, size_parameter
 from pqassay_spec.parquet.column_order import FLOATING, Order, type_order
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
-from pqassay_spec.parquet.thrift import SchemaElement
 
 DEVIATIONS = 2
 """Standard deviations from an estimate of distinct values to its bounds."""
@@ -200,17 +199,12 @@ def _of_file(
 
 def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
     """Raise `Refused` where two files have a column in types whose sketches hold other numbers, or that have none."""
-    if _type_of(leaf.element) != _type_of(other.element):
+    if stored_type(leaf.element) != stored_type(other.element):
         raise Refused(
             f"{name} has column {one.column} in another type; its sketches cannot be united with others"
         )
     if one.rank is not None and not has_quantiles(other):
         raise Refused(f"APPROX_QUANTILE takes numbers; column {one.column} of {name} holds none")
-
-
-def _type_of(element: SchemaElement) -> tuple[Any, ...]:
-    logical = repr(element.logicalType), element.converted_type
-    return element.type, element.type_length, *logical, element.scale, element.precision
 
 
 def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -> str:
@@ -300,7 +294,7 @@ def _value(leaf: SchemaLeaf, number: float, kind: pa.DataType) -> Any:
     else:
         limits = np.iinfo(f"{'u' if order is Order.UNSIGNED else 'i'}{width}")
         raw = np.array(min(max(int(number), int(limits.min)), int(limits.max)), limits.dtype).tobytes()
-    array = plain_array(element, join_values(int(element.type or 0), [raw]), 1)
+    (array,) = plain_arrays([Packed(element, join_values(int(element.type or 0), [raw]), 1)])
     return array.cast(kind, safe=False)[0]
 
 
