@@ -31,8 +31,8 @@ from pqassay_reader.condition.rows import expression_of
 from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.lake.filters import condition_of_filter
 from pqassay_reader.lake.known_files import KnownFiles, know_files
-from pqassay_reader.lake.lake_sets import LakeSets, Progress
-from pqassay_reader.pages.excluding import EVERY
+from pqassay_reader.lake.lake_sets import Progress
+from pqassay_reader.pages.excluding import EVERY, FileSets
 from pqassay_reference.files.listing import Partitioning, Roots, list_files
 from pqassay_reference.rewrite.extract import Trust
 
@@ -83,7 +83,7 @@ class Decision:
     """
 
     condition: Condition | None
-    sets: LakeSets | None
+    sets: FileSets | None
     left: Mask
     kept: Mask
 

@@ -17,8 +17,8 @@ from pqassay_reader.condition.normal import Condition
 from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.lake.index_table import ColumnEntries, default_folder, parts, read_entries
 from pqassay_reader.lake.known_file import KnownFile
-from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, LakeSets, Progress
-from pqassay_reader.pages.excluding import ColumnSets
+from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, Progress
+from pqassay_reader.pages.excluding import ColumnSets, FileSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
@@ -36,11 +36,11 @@ AUTO = "auto"
 NOT_INDEXED = "it has no IDX1 index, and no distinct set that is asked for"
 
 
-class EngineSets(LakeSets):
+class EngineSets(FileSets):
     """Sets of which those with NaN leave nothing out: engines disagree about what is true of NaN."""
 
     def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
-        """See `LakeSets.by_group`."""
+        """See `FileSets.by_group`."""
         return super().by_group(one, mask | one.sets.nans, otherwise=otherwise)
 
 
@@ -68,7 +68,7 @@ class KnownFiles:
     unknown: dict[int, str]
     damaged: tuple[str, ...] = ()
 
-    def of(self, condition: Condition) -> LakeSets:
+    def of(self, condition: Condition) -> FileSets:
         """What is known of the columns of a condition; what was not read before is read, if it may pay.
 
         Raises:
@@ -90,7 +90,7 @@ class KnownFiles:
         for (name, kind, in_pieces), values in by_column.items():
             self.whole[name].append(WholeFiles.of(name, kind, values, in_pieces=in_pieces))
 
-    def why(self, number: int, condition: Condition | None, sets: LakeSets | None, left: Mask) -> str:
+    def why(self, number: int, condition: Condition | None, sets: FileSets | None, left: Mask) -> str:
         """The reason to keep or leave out a file, for people."""
         otherwise = self.unknown.get(number, "no index decides the condition")
         if condition is None or sets is None:

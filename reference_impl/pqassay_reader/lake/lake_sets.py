@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from pqassay_reader.condition.kinds import compared_type, find_column
-from pqassay_reader.directory.arrays import Mask, Sets, decoded_indexes
+from pqassay_reader.directory.arrays import Sets, decoded_indexes
 from pqassay_reader.lake.known_file import KnownFile
-from pqassay_reader.pages.excluding import ColumnSets, FileSets
+from pqassay_reader.pages.excluding import ColumnSets
 from pqassay_reference.directory.reading.blob import Numbers, Parts
 from pqassay_reference.directory.reading.usable_entries import UsableEntry
 from pqassay_reference.errors import Refused
@@ -27,29 +27,6 @@ Progress = Callable[[int, int], object]
 
 Fields = Callable[[KnownFile], Collection[str]]
 """The fields at the top level of a file that would be read without its sets."""
-
-
-class LakeSets(FileSets):
-    """The distinct sets of all files, asked for row groups.
-
-    Args:
-        columns: The sets by their columns; those of files have the number of the file in place of a row group's.
-        file_of: The file of each row group.
-        files: How many files there are.
-    """
-
-    def __init__(self, columns: Mapping[str, Sequence[ColumnSets]], file_of: Numbers, files: int) -> None:
-        super().__init__(columns, range(len(file_of)))
-        self._file_of, self._files = file_of, files
-
-    def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
-        """See `FileSets.by_group`; a row group without a set is as ``otherwise`` says."""
-        by_file = one.sets.granularity is Granularity.FILE
-        places = one.sets.parts.row_group
-        answers = np.full(self._files if by_file else len(self._file_of), otherwise)
-        answers[places] = False
-        answers[places[mask]] = True
-        return answers[self._file_of] if by_file else answers
 
 
 class DistinctSets:
@@ -184,4 +161,4 @@ def _is_bytes(kind: Any) -> bool:
     return is_text or types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
 
 
-__all__ = ["LOCAL_THREADS", "REMOTE_THREADS", "DistinctSets", "LakeSets", "Progress", "cast_exactly"]
+__all__ = ["LOCAL_THREADS", "REMOTE_THREADS", "DistinctSets", "Progress", "cast_exactly"]

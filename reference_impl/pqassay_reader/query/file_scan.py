@@ -344,7 +344,9 @@ class FileScan:
         left = group.rows_of_pages()
         if left and self._sets is not None and self._sets.has_any((Granularity.PAGE,)):
             assert self.question.condition is not None
-            left = intersection(left, self._sets.rows(self.question.condition, group.row_group))
+            left = intersection(
+                left, self._sets.rows(self.question.condition, group.row_group, group.row_count)
+            )
         return left
 
     def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:

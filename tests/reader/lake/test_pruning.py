@@ -17,8 +17,7 @@ from pqassay_reader.condition.kinds import compared_type
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.condition.rows import ExpressionTest, expression_of
 from pqassay_reader.lake.filters import condition_of_filter
-from pqassay_reader.lake.lake_sets import LakeSets
-from pqassay_reader.pages.excluding import EVERY
+from pqassay_reader.pages.excluding import EVERY, FileSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 
 pytestmark = pytest.mark.slow
@@ -57,7 +56,7 @@ def kept(
         columns.setdefault(one.name, []).append(one)
     left = np.ones(count, np.bool_)
     if asked is not None:
-        left &= LakeSets(columns, np.arange(count), count).row_groups(asked, EVERY)
+        left &= FileSets(columns, np.arange(count), count).row_groups(asked, EVERY)
     return np.flatnonzero(left).tolist()
 
 

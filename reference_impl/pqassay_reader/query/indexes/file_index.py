@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from pqassay_reader.condition.kinds import compared_type
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.pages.excluding import EVERY, FileSets
@@ -66,7 +68,7 @@ def file_index_verdict(
     sets = WholeFiles.of(name, kind, [values], in_pieces=record is None)
     if record is None and not (condition.columns == {name} and sets.decides(condition)):
         return Verdict(None, f"without companion record, only = and in on {name} can be decided")
-    return Verdict(not FileSets({name: [sets]}, [1]).row_groups(condition, EVERY).any())
+    return Verdict(not FileSets({name: [sets]}, np.zeros(1, np.int64)).row_groups(condition, EVERY).any())
 
 
 def _described_column(facts: FileFacts) -> str | None:
