@@ -342,7 +342,8 @@ class GroupScan:
             columns = columns_of_fields(self.fields.values(), names)
         else:
             columns = columns_of_claims(self._claims)
-        return GroupTrace(self.row_group, self.row_count, left, self.matched, columns)
+        ranges = [(part.start, part.stop) for part in left]
+        return GroupTrace(self.row_group, self.row_count, ranges, self.matched, columns)
 
 
 class ReadSoFar(NamedTuple):
