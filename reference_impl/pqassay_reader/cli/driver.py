@@ -134,11 +134,7 @@ def _decode(request: Request, _: str) -> Answer:
     values = list(found.values)
     if values == [""] and _holds_no_value(request["file"], request.get("column")):
         values = []  # an empty payload: only the column tells what it stands for
-    value: Answer = {
-        "values": values,
-        "layout": found.layout.value,
-        "offset": found.offset,
-    }
+    value: Answer = {"values": values, "layout": found.layout.value, "offset": found.offset}
     return {"answer": "accept", "value": value}
 
 
@@ -258,18 +254,11 @@ KNOWS = (
     "pm.extensions",
     *(
         f"type.{name}"
-        for name in (
-            "decimal",
-            "date",
-            "time",
-            "timestamp",
-            "timestamp-nanos",
-            "timestamp-wide",
-            "int96",
-            "unsigned",
-        )
+        for name in ("decimal", "date", "time", "timestamp", "timestamp-nanos", "timestamp-wide")
     ),
-    *(f"type.{name}" for name in ("float16", "uuid", "fixed", "enum", "json", "bson", "geometry", "unknown")),
+    *(f"type.{name}" for name in ("int96", "unsigned", "float16", "uuid", "fixed", "enum", "json", "bson")),
+    "type.geometry",
+    "type.unknown",
     "nested.map",
     *(f"codec.{name}" for name in ("snappy", "gzip", "zstd", "lz4", "lz4-raw", "brotli")),
     "order.ieee754",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
-import os
 import sys
 from collections.abc import Generator, Iterator
 from enum import StrEnum
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqassay_reader.cli.progress import progress_bar
+from pqassay_reader.cli.many_files import progress_bar, reported_files
 from pqassay_reader.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reader.cli.scan_files import TrustName, list_files, require_vouched
 from pqassay_reader.query.rungs import Rung
-from pqassay_reference.cli.errors import fail, require_writable, said
+from pqassay_reference.cli.errors import fail, require_writable
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import epilog, example
 
@@ -199,7 +198,7 @@ def scan(
         fail(f"--without {unknown[0]}: there is no such technique; there are {', '.join(Rung)}", 2)
     require_writable(output)
     is_cut = form is Form.TABLE and output is None and limit is None and sys.stdout.isatty() and not explain
-    with _reported(path):
+    with reported_files(path):
         from pqassay_reader.query.scan import scan as scanned
 
         found = scanned(
@@ -234,28 +233,6 @@ def _separated(given: list[str] | None, option: str) -> list[str] | None:
     if not names or "" in names:
         fail(f"{option}: names are separated by commas, and none is empty", 2)
     return list(dict.fromkeys(names))
-
-
-@contextlib.contextmanager
-def _reported(path: str) -> Generator[None]:
-    """End the command with one line, whatever goes wrong with the files or the condition."""
-    import pyarrow as pa
-
-    from pqassay_reference.errors import Refused, Undecodable
-    from pqassay_spec.base.errors import FormatError
-
-    if "://" not in path and not os.path.exists(path):
-        fail(f"{path}: no such file or folder", 2)
-    try:
-        yield
-    except (Refused, Undecodable, FormatError) as error:
-        fail(str(error), 1)
-    except FileNotFoundError as error:
-        fail(said(error, path), 2)
-    except MemoryError:
-        fail(f"{path}: there is not enough memory for it", 1)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        fail(said(error, path), 1)
 
 
 @contextlib.contextmanager
