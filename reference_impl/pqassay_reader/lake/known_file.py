@@ -74,7 +74,6 @@ class KnownFile:
             framing = read_framing(source)
             facts = FileFacts(read_footer(source, framing)[0], framing, pa.schema([]))
             _ = facts.leaves  # the footer has to describe a tree
-            facts.require_counts()
         more = max(source.start - framing.footer_start, 0)
         directory = read_entries(facts.metadata, types)
         name = path.removeprefix(below) if filesystem is None else path

@@ -8,9 +8,10 @@ Source: chapter ``scan.md``, section "Metadata".
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from operator import attrgetter
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +22,8 @@ from pqassay_reference.pages.mini_file import ROOT, mini_file
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
 from pqassay_spec.pm.value import Column
+
+Item = TypeVar("Item")
 
 
 class _Kind(NamedTuple):
@@ -56,8 +59,26 @@ def _kinds_of(columns: Sequence[Column]) -> list[_Kind]:
     return found
 
 
-class FieldsOfColumns(Sequence[SchemaField]):
-    """The fields below the root, of which each has one leaf.
+class Made(Sequence[Item]):
+    """Items that are made when they are asked for, each once."""
+
+    def __init__(self, count: int, make: Callable[[int], Item]) -> None:
+        self._places, self._make = range(count), cache(make)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
+        chosen = self._places[index]
+        return self._make(chosen) if isinstance(chosen, int) else list(map(self._make, chosen))
+
+
+def described(columns: Sequence[Column]) -> tuple[pa.Schema, Made[SchemaField], Made[SchemaLeaf]]:
+    """The schema of columns as Arrow reads it, the fields below its root, and the one leaf that each has.
 
     Args:
         columns: The columns of a snapshot, their names distinct.
@@ -65,61 +86,25 @@ class FieldsOfColumns(Sequence[SchemaField]):
     Raises:
         Refused: A column's levels are none that a schema has.
     """
+    kinds = _kinds_of(columns)
+    schema = pa.schema(
+        [kind.field.with_name(column.name) for kind, column in zip(kinds, columns, strict=True)]
+    )
 
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self._columns, self._kinds = columns, _kinds_of(columns)
-        self.schema = pa.schema(
-            [kind.field.with_name(column.name) for kind, column in zip(self._kinds, columns, strict=True)]
-        )
-        """The schema as Arrow reads it."""
-        self._made: dict[int, SchemaField] = {}
+    def field(place: int) -> SchemaField:
+        first, *others = kinds[place].elements
+        named = copy.copy(first)
+        named.name = columns[place].name
+        return SchemaField(schema.field(place), [named, *others], range(place, place + 1))
 
-    def __len__(self) -> int:
-        return len(self._columns)
+    fields = Made(len(columns), field)
 
-    @overload
-    def __getitem__(self, index: int) -> SchemaField: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[SchemaField]: ...
-    def __getitem__(self, index: int | slice) -> SchemaField | Sequence[SchemaField]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        if place not in self._made:
-            first, *others = self._kinds[place].elements
-            named = copy.copy(first)
-            named.name = self._columns[place].name
-            self._made[place] = SchemaField(
-                self.schema.field(place), [named, *others], range(place, place + 1)
-            )
-        return self._made[place]
+    def leaf(place: int) -> SchemaLeaf:
+        root = SchemaElement(name=ROOT, num_children=1)
+        alone = FileMetaData(version=1, schema=[root, *fields[place].elements], num_rows=0, row_groups=[])
+        return leaves(alone)[0]
+
+    return schema, fields, Made(len(columns), leaf)
 
 
-class LeavesOfColumns(Sequence[SchemaLeaf]):
-    """The leaves of such fields."""
-
-    def __init__(self, fields: Sequence[SchemaField]) -> None:
-        self._fields = fields
-        self._made: dict[int, SchemaLeaf] = {}
-
-    def __len__(self) -> int:
-        return len(self._fields)
-
-    @overload
-    def __getitem__(self, index: int) -> SchemaLeaf: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[SchemaLeaf]: ...
-    def __getitem__(self, index: int | slice) -> SchemaLeaf | Sequence[SchemaLeaf]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        if place not in self._made:
-            root = SchemaElement(name=ROOT, num_children=1)
-            alone = FileMetaData(
-                version=1, schema=[root, *self._fields[place].elements], num_rows=0, row_groups=[]
-            )
-            (self._made[place],) = leaves(alone)
-        return self._made[place]
-
-
-__all__ = ["FieldsOfColumns", "LeavesOfColumns"]
+__all__ = ["Made", "described"]
