@@ -32,10 +32,9 @@ FAILURES = (pa.ArrowException, ValueError, OverflowError)
 
 
 class Truth(NamedTuple):
-    """For each part of a set, whether a condition may be true of a row, is true of one, and is true of all rows."""
+    """For each part of a set, whether a condition may be true of a row, and whether it is true of all rows."""
 
     may: Mask
-    some: Mask
     must: Mask
 
 
@@ -83,7 +82,7 @@ class ColumnSets:
         null, nan = bool(true[-2]), bool(true[-1])
         some = (found > 0) | (sets.nulls & null) | (sets.nans & nan)
         must = (found == np.diff(starts)) & ~(sets.nulls & (not null)) & ~(sets.nans & (not nan))
-        return Truth(some | ~sets.complete, some, must & sets.complete)
+        return Truth(some | ~sets.complete, must & sets.complete)
 
 
 class FileSets:
@@ -128,14 +127,6 @@ class FileSets:
             return sure
 
         return folded(condition, of_test, all_masks, any_mask)
-
-    def row_groups_with_some(self, condition: Condition) -> Mask:
-        """For each row group, whether sets of row groups say that a row satisfies a condition on one column."""
-        found = np.zeros(len(self._file_of), np.bool_)
-        if isinstance(condition, ColumnTest):
-            for one in self._of(condition.column, (Granularity.ROW_GROUP,)):
-                found |= self.by_group(one, one.truth(condition).some, otherwise=False)
-        return found
 
     def rows(self, condition: Condition, row_group: int, row_count: int) -> Rows:
         """The rows of a row group of one file that all sets leave over."""
