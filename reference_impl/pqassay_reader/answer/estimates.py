@@ -167,7 +167,8 @@ def _of_lake(lake: Lake, one: Aggregate, wanted: Sequence[_Sketched]) -> Estimat
         values, error = _distinct(union)
     else:
         values, error = _quantile(union, one.rank or 0.0, leaf, compared_type(arrow))
-    return Estimated(one, *values, kind, len(sketches), min(sizes), error)
+    best, lower, upper = values
+    return Estimated(one, best, lower, upper, kind, len(sketches), min(sizes), error)
 
 
 def _of_file(

@@ -50,7 +50,7 @@ class Lake(DistinctSets):
         self.known: list[KnownFile] = []
         # A thousand footers are a million objects and no cycle: looking for some again and again takes as long as to read them.
         with collector_paused(), ThreadPoolExecutor(threads) as pool:
-            for file in pool.map(lambda one: KnownFile.open(one.path, filesystem), self.fragments):
+            for file in pool.map(lambda one: KnownFile(one.path, filesystem), self.fragments):
                 self.known.append(file)
                 if progress is not None:
                     progress(len(self.known), len(self.fragments))

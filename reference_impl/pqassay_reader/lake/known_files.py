@@ -75,20 +75,20 @@ class KnownFiles:
             OSError: A file cannot be read.
         """
         for name in condition.columns & self.later.keys():
-            several = [self.described(number, file) for number, file in self.later.pop(name)]
-            self.unknown.update(one for one in several if isinstance(one, tuple))
-            self.know([one for one in several if isinstance(one, _Values)])
+            several = {number: self.described(number, file) for number, file in self.later.pop(name)}
+            self.unknown.update((number, one) for number, one in several.items() if isinstance(one, str))
+            self.know([one for one in several.values() if isinstance(one, FileValues)])
         columns = self.sets.of(condition.columns, lambda file: file.fields)
         by_name = {name: [*self.whole[name], *columns.get(name, ())] for name in condition.columns}
         return EngineSets(by_name, self.sets.file_of, len(self.paths))
 
-    def know(self, several: Iterable[_Values]) -> None:
+    def know(self, several: Iterable[FileValues]) -> None:
         """Take in the values of files."""
-        by_column: defaultdict[tuple[str, Any, bool], list[FileValues]] = defaultdict(list)
+        by_column: defaultdict[tuple[str, bool], list[FileValues]] = defaultdict(list)
         for one in several:
-            by_column[one.column, one.kind, one.in_pieces].append(one.values)
-        for (name, kind, in_pieces), values in by_column.items():
-            self.whole[name].append(WholeFiles.of(name, kind, values, in_pieces=in_pieces))
+            by_column[one.column, one.in_pieces].append(one)
+        for (name, _), values in by_column.items():
+            self.whole[name].append(WholeFiles.of(self.described.schema, values))
 
     def why(self, number: int, condition: Condition | None, sets: FileSets | None, left: Mask) -> str:
         """The reason to keep or leave out a file, for people."""
@@ -152,16 +152,6 @@ def _has_sets(several: Iterable[Any], number: int, start: int, stop: int) -> boo
 
 
 @dataclass(frozen=True)
-class _Values:
-    """The values of a column of one file, by its IDX1 index."""
-
-    column: str
-    kind: Any
-    in_pieces: bool
-    values: FileValues
-
-
-@dataclass(frozen=True)
 class Described:
     """What IDX1 indexes are good for in a dataset.
 
@@ -177,12 +167,8 @@ class Described:
     columns: frozenset[str] | None
     vouched: str | None
 
-    def __call__(self, number: int, file: KnownFile) -> _Values | tuple[int, str]:
-        """The column that the index of a file describes and its values; or the number of the file, and why they are not known."""
-        found = self._values(number, file)
-        return (number, found) if isinstance(found, str) else found
-
-    def _values(self, number: int, file: KnownFile) -> _Values | str:
+    def __call__(self, number: int, file: KnownFile) -> FileValues | str:
+        """The values of the column that the index of a file describes; or why they are not known."""
         try:
             index = index_of(file, file.facts.framing, file.facts.metadata)
         except NoIndexError:
@@ -200,10 +186,9 @@ class Described:
             return reason
         if reason := self.why_not(column):
             return reason
-        kind = compared_type(self.schema.field(column).type)
         # Values and nulls together make up the rows; a record of neither is about another column.
         may_be_null = record is None or bool(record.null_count) or not index.values
-        return _Values(column, kind, record is None, FileValues(number, index.values, may_be_null))
+        return FileValues(column, number, index.values, may_be_null, record is None)
 
     def _why_not_trusted(self, index: Extracted) -> str:
         """Why the values of an index without a companion record that may be trusted do not count; empty if they do."""
@@ -283,13 +268,13 @@ def know_files(
             covered[facts.sets.parts.row_group] = True
     files: list[KnownFile | None] = [None] * len(listed.paths)
     later: defaultdict[str, list[tuple[int, KnownFile]]] = defaultdict(list)
-    values: list[_Values] = []
+    values: list[FileValues] = []
     rest: list[int] = np.flatnonzero(~covered).tolist()
     for done, (number, (file, found)) in enumerate(
         zip(rest, _opened(listed, rest, described), strict=True), 1
     ):
         files[number] = file
-        if isinstance(found, _Values):
+        if isinstance(found, FileValues):
             values.append(found)
         elif file is not None and not found:
             later[described.column_of(file) or ""].append((number, file))
@@ -310,7 +295,7 @@ def know_files(
     return known
 
 
-Opened = tuple["KnownFile | None", "_Values | str"]
+Opened = tuple["KnownFile | None", "FileValues | str"]
 """A file, if its footer can be read; and the values of its IDX1 index, or why they are not known, which is empty where they are read later."""
 
 
@@ -320,9 +305,7 @@ def _opened(listed: Listed, numbers: Sequence[int], described: Described) -> Ite
 
     def opened(number: int) -> Opened:
         try:
-            file = KnownFile.open(
-                listed.paths[number], filesystem, (IndexType.DISTINCT_SET,), keeps_tail=True
-            )
+            file = KnownFile(listed.paths[number], filesystem, (IndexType.DISTINCT_SET,), keeps_tail=True)
         except FormatError as error:
             return None, error.reason or str(error)
         except OSError as error:
@@ -339,7 +322,7 @@ def _opened(listed: Listed, numbers: Sequence[int], described: Described) -> Ite
         file.directory.entries = usable
         found = "" if described.column_of(file) is not None else described(number, file)
         file.drop_tail()
-        return file, found[1] if isinstance(found, tuple) else found
+        return file, found
 
     with collector_paused():
         if filesystem is None:

@@ -36,13 +36,14 @@ from pqassay_reader.query.fetching.ranges import (
     FetchedRanges,
     Piece,
 )
+from pqassay_reader.query.fetching.tails import LOCAL_TAIL, REMOTE_TAIL
 from pqassay_reader.query.group_scan import GroupScan, Question
 from pqassay_reader.query.indexes.distinct_sets import WHOLE_GROUPS, file_sets
 from pqassay_reader.query.indexes.file_index import Verdict, file_index_verdict
 from pqassay_reader.query.indexes.quantiles import FileQuantiles, file_quantiles
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan_query import Query
-from pqassay_reader.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
+from pqassay_reader.query.targets import LocalFile, Target, remote_tail
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.directory.codes import Granularity

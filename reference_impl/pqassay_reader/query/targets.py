@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -17,19 +18,13 @@ import pyarrow.fs as pafs
 
 from pqassay_reader.query.facts.footer_facts import Identity
 from pqassay_reader.query.fetching.request_pool import request_pool
-from pqassay_reader.query.fetching.tails import NativeSource
+from pqassay_reader.query.fetching.tails import REMOTE_TAIL, NativeSource
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import list_files, located
 from pqassay_spec.base.sources import FileSource, Source
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """What a folder is called whose rows have a null in its column."""
-
-LOCAL_TAIL = 8 << 10
-"""Bytes that are read from the end of a local file before its footer is looked for."""
-
-REMOTE_TAIL = 64 << 10
-"""The least that is read from the end of a file behind a URI, where a second request costs more than bytes that nobody needs."""
 
 TAIL_GAPS = 2
 """Gaps that the end of a file behind a URI is worth: mostly the page indexes are in it, and a step is saved."""
@@ -84,7 +79,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     """
     name = os.fspath(path)
     if "://" not in name and Path(name).is_file():
-        return [_local(name)]
+        return [Target(name, (name, Path(name).stat().st_size, 0, 0), partial(LocalFile, name))]
     filesystem, inside = located(name)
     ahead = None if isinstance(filesystem, pafs.LocalFileSystem) else _OpenedAhead(filesystem, inside)
     try:
@@ -101,11 +96,12 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     found: list[Target] = []
     for at, one in enumerate(listed.paths):
         identity = one, listed.sizes[at], listed.modified[at], 0
+        opened: Any = partial(NativeSource, listed.filesystem, one)
         if listed.is_local:
-            found.append(Target(one, identity, _opener(one), constants=constants[at]))
-        else:
-            remote = ahead if ahead is not None and ahead.path == one else _remote(listed.filesystem, one)
-            found.append(Target(one, identity, remote, is_local=False, constants=constants[at]))
+            opened = partial(LocalFile, one)
+        elif ahead is not None and ahead.path == one:
+            opened = ahead
+        found.append(Target(one, identity, opened, listed.is_local, constants[at]))
     return found
 
 
@@ -117,14 +113,6 @@ class LocalFile(FileSource):
         """What it is known by while it does not change: a file that replaces it has another inode."""
         status = os.fstat(self.fileno())
         return os.path.abspath(self.name), status.st_size, status.st_mtime_ns, status.st_ino  # noqa: PTH100 - a link stays what the user calls it
-
-
-def _local(name: str) -> Target:
-    return Target(name, (name, Path(name).stat().st_size, 0, 0), _opener(name))
-
-
-def _opener(name: str) -> Callable[[], AbstractContextManager[Source]]:
-    return lambda: LocalFile(name)
 
 
 class _OpenedAhead:
@@ -152,10 +140,6 @@ def _close(task: Future[NativeSource]) -> None:
     if task.exception() is None:
         with task.result():
             pass
-
-
-def _remote(filesystem: Any, name: str) -> Callable[[], AbstractContextManager[Source]]:
-    return lambda: NativeSource(filesystem, name)
 
 
 def _constants(paths: Sequence[str]) -> list[dict[str, Any]]:
@@ -191,4 +175,4 @@ def _kind(values: Sequence[str]) -> pa.DataType:
     return pa.string()
 
 
-__all__ = ["LOCAL_TAIL", "REMOTE_TAIL", "Target", "remote_tail", "target_of", "targets_of"]
+__all__ = ["Target", "remote_tail", "target_of", "targets_of"]

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from damage import tries
-from pqassay_reader.condition.kinds import compared_type
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.condition.rows import ExpressionTest, expression_of
 from pqassay_reader.lake.filters import condition_of_filter
@@ -41,10 +40,12 @@ def facts_of(
 ) -> WholeFiles:
     """The values of a column in files, as an index table gives them."""
     several = [
-        FileValues(number, tuple(sorted({one for one in values if one is not None})), None in values)
+        FileValues(
+            name, number, tuple(sorted({one for one in values if one is not None})), None in values, in_pieces
+        )
         for number, values in enumerate(files, first)
     ]
-    return WholeFiles.of(name, compared_type(schema.field(name).type), several, in_pieces=in_pieces)
+    return WholeFiles.of(schema, several)
 
 
 def kept(
