@@ -161,7 +161,7 @@ def joined(name: Literal["and", "or"], parts: Iterable[Condition]) -> Condition:
     others: list[Condition] = []
     for part in parts:
         for each in part.parts if isinstance(part, Joined) and part.name == name else (part,):
-            if isinstance(each, ColumnTest):
+            if type(each) is ColumnTest:  # of others the set is not known
                 tests.setdefault(each.column, []).append(each)
             else:
                 others.append(each)
