@@ -39,7 +39,7 @@ from pqassay_reader.query.fetching.ranges import (
 from pqassay_reader.query.fetching.tails import LOCAL_TAIL, REMOTE_TAIL
 from pqassay_reader.query.group_scan import GroupScan, Question
 from pqassay_reader.query.indexes.distinct_sets import WHOLE_GROUPS, file_sets
-from pqassay_reader.query.indexes.file_index import Verdict, file_index_verdict
+from pqassay_reader.query.indexes.file_index import file_index_verdict
 from pqassay_reader.query.indexes.quantiles import FileQuantiles, file_quantiles
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan_query import Query
@@ -148,8 +148,8 @@ class FileScan:
         constants |= self._absent(called - constants.keys(), expected)
         condition = self._condition(constants)
         named = frozenset[str]() if condition is None else condition.columns
-        output = [self._place(name) for name in names if name not in constants]
-        asked = [self._place(name) for name in sorted(named) if name not in constants]
+        output = [self.facts.place_of(name) for name in names if name not in constants]
+        asked = [self.facts.place_of(name) for name in sorted(named) if name not in constants]
         needed = sorted({*output, *asked})
         if Rung.PROJECTION not in query.rungs:
             needed = list(range(len(schema)))
@@ -189,10 +189,6 @@ class FileScan:
             return constants[name].type if name in constants else find_column(self.facts.schema, name)[1]
 
         return normal_form(predicate, type_of)
-
-    def _place(self, name: str) -> int:
-        """Position of the field that a column belongs to."""
-        return self.facts.place_of(name)
 
     def make_requests_in(self, pool: Executor | None) -> None:
         """Make several requests at once from now on, if that rung is used."""
@@ -253,17 +249,14 @@ class FileScan:
                 constants = pa.table({name: [value] for name, value in self.question.constants.items()})
                 if not rows_of(part.condition, constants).any():
                     return True
-        verdict = self._verdict()
+        query, condition = self._query, self.question.condition
+        if condition is None or Rung.FILES not in query.rungs:
+            return False
+        verdict = file_index_verdict(self.ranges, self.facts, condition, query.column, query.trust)
         self.message = verdict.message
         if verdict.skips is not None:
             self._counters.note("IDX1")
         return bool(verdict.skips)
-
-    def _verdict(self) -> Verdict:
-        query, condition = self._query, self.question.condition
-        if condition is None or Rung.FILES not in query.rungs:
-            return Verdict(None)
-        return file_index_verdict(self.ranges, self.facts, condition, query.column, query.trust)
 
     def _left_by_groups(self, groups: Sequence[GroupScan]) -> list[tuple[GroupScan, Rows]]:
         """The row groups that are left, with all their rows."""
@@ -283,7 +276,10 @@ class FileScan:
         query, condition = self._query, self.question.condition
         if condition is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
             return by_group
-        self._sets = self._distinct_sets(condition, [group for group, _ in by_group])
+        named = condition.columns - self.question.constants.keys()
+        may_spare = self._may_spare([group for group, _ in by_group])
+        self._sets, aside = file_sets(self.ranges, self.facts, named, may_spare)
+        self.aside = [str(one) for one in aside]
         if self._sets is not None:
             self._counters.note("distinct sets")
             is_left = self._sets.row_groups(condition, WHOLE_GROUPS)
@@ -300,12 +296,6 @@ class FileScan:
         parts = self.question.parts
         share = parts[0].share if len(parts) == 1 and Rung.LATE in self._query.rungs else 1.0
         return asked + int(share * (all_of_them - asked))
-
-    def _distinct_sets(self, condition: Condition, groups: Sequence[GroupScan]) -> FileSets | None:
-        named = condition.columns - self.question.constants.keys()
-        found, aside = file_sets(self.ranges, self.facts, named, self._may_spare(groups))
-        self.aside = [str(one) for one in aside]
-        return found
 
     def _left_by_sketches(
         self, by_group: list[tuple[GroupScan, Rows]], condition: Condition
@@ -383,7 +373,7 @@ class FileScan:
             leaf
             for part in self.question.parts
             for name in part.columns - self.question.constants.keys()
-            for leaf in self.facts.fields[self._place(name)].leaves
+            for leaf in self.facts.fields[self.facts.place_of(name)].leaves
         }
         self.ranges.want(chain.from_iterable(group.index_pieces(asked) for group in groups))
 
@@ -441,7 +431,9 @@ class FileScan:
             return self.question.needed
         if len(parts) > 1:
             return ()
-        return [self._place(name) for name in sorted(parts[0].columns - self.question.constants.keys())]
+        return [
+            self.facts.place_of(name) for name in sorted(parts[0].columns - self.question.constants.keys())
+        ]
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
         left = self._left_of(leaves, groups)

@@ -214,4 +214,4 @@ class PageLayout:
         return len(pages), sum(page.stop - page.start for page in pages), dictionaries
 
 
-__all__ = ["Leaf", "Numbers", "Page", "PageLayout", "header_at", "leaf_of"]
+__all__ = ["Leaf", "Numbers", "Page", "PageLayout", "leaf_of"]
