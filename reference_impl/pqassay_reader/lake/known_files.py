@@ -15,12 +15,11 @@ import pyarrow.dataset as pads
 from pqassay_reader.condition.kinds import compared_type
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.directory.arrays import Mask
-from pqassay_reader.lake.index_table import ColumnEntries, default_folder, parts, read_entries
+from pqassay_reader.lake.index_table import default_folder, parts, read_entries
 from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, Progress
 from pqassay_reader.pages.excluding import ColumnSets, FileSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
-from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
 from pqassay_reference.files.listing import Listed
 from pqassay_reference.rewrite.extract import Extracted, NoIndexError, index_of
@@ -260,11 +259,11 @@ def know_files(
     covered = np.zeros(len(listed.paths), np.bool_)
     folder = _table_folder(listed, table)
     contents = None if folder is None else read_entries(folder, columns)
-    for entries in contents.columns.values() if contents is not None else ():
-        if not described.why_not(entries.column):
-            facts, stale = _fresh(listed, schema, entries)
+    for column, rows in contents.columns.items() if contents is not None else ():
+        if not described.why_not(column):
+            facts, stale = _fresh(listed, schema, column, rows)
             unknown |= dict.fromkeys(stale, "it was changed after the index table was made")
-            whole[entries.column].append(facts)
+            whole[column].append(facts)
             covered[facts.sets.parts.row_group] = True
     files: list[KnownFile | None] = [None] * len(listed.paths)
     later: defaultdict[str, list[tuple[int, KnownFile]]] = defaultdict(list)
@@ -349,37 +348,47 @@ def _table_folder(listed: Listed, table: str | None) -> str | None:
     return folder if listed.is_local and parts(folder) else None
 
 
-def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[WholeFiles, list[int]]:
-    """The facts of a table about the files as they are now, and the numbers of those of which it knows an older state."""
+def _fresh(listed: Listed, schema: pa.Schema, column: str, rows: pa.Table) -> tuple[WholeFiles, list[int]]:
+    """What the rows of a table say of a column of the files as they are now, and the numbers of files of which it knows an older state.
+
+    Of each file the rows of the latest run count, and only if all of them are of the same file as it is now.
+    """
     numbers = {listed.relative(path): number for number, path in enumerate(listed.paths)}
-    files = np.array([numbers.get(path, -1) for path in entries.paths], np.int64)
-    there = np.flatnonzero(files >= 0)
-    now = files[there]
-    same = (np.array(listed.sizes, np.int64)[now] == entries.sizes[there]) & (
-        np.array(listed.modified, np.int64)[now] == entries.modified[there]
+    paths: Any = rows.column("path").combine_chunks().dictionary_encode()
+    number_of = np.array([numbers.get(path, -1) for path in paths.dictionary.to_pylist()], np.int64)
+    file = number_of[paths.indices.to_numpy()]
+    runs, sizes, modified, nulls = (
+        rows.column(name).to_numpy().astype(np.int64) for name in ("run", "size", "modified", "null_count")
     )
+    latest = np.full(len(listed.paths) + 1, -1, np.int64)  # the last one is that of files which are not there
+    np.maximum.at(latest, file, runs)
+    counts = (file >= 0) & (runs == latest[file])
     # Where nobody knows the time, nobody knows whether the file is the same.
-    same &= entries.modified[there] != 0
-    fresh = there[same]
-    starts, codes = _gathered(entries.starts, entries.codes, fresh)
-    used, codes = np.unique(codes, return_inverse=True)
-    counts = np.diff(starts)
+    same = (sizes == np.array([*listed.sizes, -1])[file]) & (modified != 0)
+    same &= modified == np.array([*listed.modified, -1])[file]
+    is_known = latest >= 0
+    is_fresh = is_known.copy()
+    is_fresh[file[counts & ~same]] = is_known[-1] = is_fresh[-1] = False
+    chosen = np.flatnonzero(counts & is_fresh[file])
+    chosen = chosen[np.argsort(file[chosen], kind="stable")]
+    if (
+        len(chosen) < len(rows) or (np.diff(chosen) < 0).any()
+    ):  # to choose rows, and to order them, copies every value
+        rows = rows.take(chosen)
+    values: Any = rows.column("value").combine_chunks().dictionary_encode()
+    there = values.indices.is_valid().to_numpy(zero_copy_only=False)
+    files, place = np.unique(file[chosen], return_inverse=True)
+    counted = np.bincount(place[there], minlength=len(files))
+    may_be_null = np.zeros(len(files), np.bool_)
+    may_be_null[place[nulls[chosen] != 0]] = True
     facts = WholeFiles(
-        entries.column,
-        compared_type(schema.field(entries.column).type),
-        files[fresh],
-        starts,
-        codes.astype(np.int64),
-        entries.values.take(used),
+        column,
+        compared_type(schema.field(column).type),
+        files,
+        np.concatenate([[0], np.cumsum(counted)]).astype(np.int64),
+        values.indices.drop_null().to_numpy().astype(np.int64),
+        values.dictionary,
         # A dot may join names: in another file the column may be nested, and this one all null.
-        (entries.null_counts[fresh] != 0) | (counts == 0) | ("." in entries.column),
+        may_be_null | (counted == 0) | ("." in column),
     )
-    return facts, [int(number) for number in now[~same]]
-
-
-def _gathered(starts: Numbers, codes: Numbers, chosen: Numbers) -> tuple[Numbers, Numbers]:
-    """The same ranges of codes, of some files only."""
-    counts = np.diff(starts)[chosen]
-    new = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    places = np.arange(int(new[-1])) + np.repeat(starts[chosen] - new[:-1], counts)
-    return new, codes[places]
+    return facts, np.flatnonzero(is_known & ~is_fresh).tolist()
