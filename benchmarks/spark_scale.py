@@ -46,7 +46,7 @@ from _measure import goal, print_table, share
 from _sized_lake import COLUMN, fetched, lake, make_large_file
 
 import pqassay.checks
-from pqassay.judge.checker import Plan, concluded, planned
+from pqassay.judge.checker import CheckPlan, concluded, planned
 from pqassay.judge.one_file import Settings, judge_all
 from pqassay.report.model import Report
 from pqassay.stores.targets import Target
@@ -87,7 +87,7 @@ SAMPLE = 300
 # --------------------------------------------------------------------------------------------------- tasks
 
 
-def positions(plan: Plan, cores: int) -> list[list[int]]:
+def positions(plan: CheckPlan, cores: int) -> list[list[int]]:
     """The tasks into which a check packs files."""
     return packed_positions(plan.targets, plan.settings.tier, None, cores)
 

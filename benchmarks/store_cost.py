@@ -32,7 +32,7 @@ from _measure import cached, goal, print_table, share
 from _range_server import Pace, running
 from _sized_lake import CountingFile
 
-from pqassay.judge.checker import Plan, planned
+from pqassay.judge.checker import CheckPlan, planned
 from pqassay.judge.one_file import judge
 from pqassay.stores import kinds, remote
 from pqassay.stores.remote_source import RemoteSource, Tails
@@ -101,7 +101,7 @@ def indexes(path: Path) -> None:
 SHAPES = {"narrow": narrow, "wide": wide, "filters": filters, "indexes": indexes}
 
 
-def plan_of(shape: str) -> Plan:
+def plan_of(shape: str) -> CheckPlan:
     """A plan to judge two files of a shape, and so of a `_pm`."""
     made = SHAPES["wide" if shape == "pm" else shape]
     folder = cached(f"store-cost-{shape}", lambda unfinished: make_two(unfinished, made, shape))
@@ -133,7 +133,7 @@ class Counted(NamedTuple):
     seconds: float
 
 
-def counted(plan: Plan, tier: Tier) -> list[Counted]:
+def counted(plan: CheckPlan, tier: Tier) -> list[Counted]:
     """What each file of a plan costs."""
     tails, costs = Tails(), list[Counted]()
     for target in plan.targets:
@@ -207,7 +207,7 @@ def in_a_store(shape: str, files: int, delay: float) -> Run:
                 Target(f"s3://lake/{one.name}", f"lake/{Path(one.path).name}", store, one.size)
                 for one in local.targets
             ]
-            plan = Plan(Found(targets), local.settings)
+            plan = CheckPlan(Found(targets), local.settings)
             judge(targets[0], plan.settings)
             remote.TAILS.clear()
             server.counted(Pace(delay, 80e6))

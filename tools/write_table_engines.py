@@ -32,7 +32,7 @@ from table_pairs import (
 )
 from table_pairs import TABLE as TABLE_FOLDER
 
-from pqassay.judge.workers import Limits
+from pqassay.judge.workers import WorkerLimits
 from pqassay.proof.engines import Engine
 from pqassay.proof.table_proof import proof_of
 from pqassay.proof.trial import WORKERS, EngineProcesses
@@ -80,7 +80,7 @@ def ask(families: Sequence[str], names: Sequence[str], *, only_new: bool = False
         KINDS[family]: require_engines(family, names) for family in families
     }
     observed = dict(observations())
-    with EngineProcesses([], Limits(WORKERS, timeout=SECONDS)) as running:
+    with EngineProcesses([], WorkerLimits(WORKERS, timeout=SECONDS)) as running:
         measurement = TableMeasurement(running, asked)
         for family in families:
             pairs = table_pairs(GOLDEN, family)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pqassay.errors import UsageError
-from pqassay.judge.checker import Plan, Progress, concluded
+from pqassay.judge.checker import CheckPlan, Progress, concluded
 from pqassay.judge.one_file import Judged
 from pqassay.report.bounds import ANY, SampleBound, Sampled, needed, upper_bound
 from pqassay.report.model import COUNTED, FileReport, Report, Threshold
@@ -240,13 +240,13 @@ Judge = Callable[[Sequence[int]], Iterable[Judged]]
 
 
 def sampled(
-    plan: Plan,
+    plan: CheckPlan,
     wish: Wish,
     judge: Judge,
     *,
     save: Callable[[Report, Sequence[int]], object] | None = None,
     progress: Progress | None = None,
-) -> tuple[Plan, Report]:
+) -> tuple[CheckPlan, Report]:
     """Carry out a plan on a sample, which grows until its bounds are reached.
 
     Args:
@@ -277,7 +277,7 @@ def sampled(
     return judged, replace(report, sample=sampling.told([found[one] for one in sampling.chosen]))
 
 
-def _concluded(plan: Plan, found: Mapping[int, Judged]) -> tuple[Plan, Report]:
+def _concluded(plan: CheckPlan, found: Mapping[int, Judged]) -> tuple[CheckPlan, Report]:
     positions = sorted(found)
     judged = replace(plan, found=plan.found.reduced(positions, REASON))
     return judged, concluded(judged, [found[position] for position in positions])

@@ -10,7 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pqassay_spec.golden.case import ReadExpectation, Refusal, RowsToRead, Scan
-from pqassay_spec.golden.literals import Binary, Date, Decimal, Float, List, Rows, Time, Timestamp, Written
+from pqassay_spec.golden.literals import (
+    BinaryLiteral,
+    Date,
+    Decimal,
+    Float,
+    List,
+    Rows,
+    Time,
+    Timestamp,
+    Written,
+)
 from pqassay_spec.rules.catalogue import Effect
 from pqassay_spec.rules.catalogue import rules as catalogue
 
@@ -111,7 +121,7 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     "pqf/json-with-single-quotes": _own("Readers that do not parse JSON return the text.", {(0, "facts"): "{'a': 1}"}),
     "pqf/json-of-two-values": _own("Readers that do not parse JSON return the text.", {(0, "facts"): "[1", (1, "facts"): "2]"}),
     "pqf/json-nan": _own("Readers that do not parse JSON return the text.", {(0, "facts"): '{"a": NaN}'}),
-    "pqf/bson-cut-off": _own("Readers that do not parse BSON return the bytes.", {(3, "document"): Binary("0c00000010610007000000")}),
+    "pqf/bson-cut-off": _own("Readers that do not parse BSON return the bytes.", {(3, "document"): BinaryLiteral("0c00000010610007000000")}),
     "pqf/date-of-the-year-10000": _own("The format allows the date; not every library has one for it.", {(1, "day"): Date("2932897")}),
     "pqf/timestamp-infinite": _own("The format allows the moment; not every library has one for it.", {(1, "micros"): Timestamp(f"{(1 << 63) - 1}000")}),
     "pqf/time-at-the-end": _own("DuckDB writes this time and reads it back; not every library has one for it.", {(1, "micros"): Time("86400000000000")}),

@@ -17,7 +17,7 @@ from pqassay.cli.main import suite as app
 from pqassay.errors import UsageError
 from pqassay.report.run import model as run_model
 from pqassay.report.run.model import Exposure, Operation, RunReport, ScoredBy
-from pqassay.report.status_table import COLUMNS, TICKS, Aspect, Cell, StatusTable
+from pqassay.report.status_table import COLUMNS, TICKS, Aspect, StatusCell, StatusTable
 from pqassay_spec.golden.revision import current
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
 from pqassay_suite.cases import update_cases
@@ -76,7 +76,7 @@ def made(
     )
 
 
-def cell(found: StatusTable, feature: str, aspect: Aspect) -> Cell:
+def cell(found: StatusTable, feature: str, aspect: Aspect) -> StatusCell:
     (row,) = [row for row in found.rows if (row.feature, row.aspect) == (feature, aspect)]
     return row.cells[0]
 

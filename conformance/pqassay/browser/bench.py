@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from pqassay.browser.tree import Node, Tree
+from pqassay.browser.tree import Node, PathTree
 from pqassay.difference import Difference, TooManyFields, difference
 from pqassay.dump import dump
 from pqassay.report.model import encodable
@@ -73,9 +73,9 @@ class Bench:
         ]
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> PathTree:
         """Everything that can be changed and everything that has bytes, in the order of the grammar; nothing where nothing can be changed."""
-        return Tree([WHOLE, *self._offers, *self._places] if self._offers else [])
+        return PathTree([WHOLE, *self._offers, *self._places] if self._offers else [])
 
     @cached_property
     def _places(self) -> Mapping[str, dict[str, Any]]:

@@ -54,7 +54,7 @@ class _Branch:
         return place
 
 
-class Tree:
+class PathTree:
     """A tree of paths.
 
     Args:

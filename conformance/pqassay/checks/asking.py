@@ -52,7 +52,7 @@ MOST_SHAPES = 10_000
 
 
 @dataclass
-class Group:
+class BrokenPlaces:
     """The places in one column where a rule is broken: the first ones, and how many there are.
 
     ``row_groups`` are those of all places, but for what a screen of a whole `_pm` has merely counted.  ``also`` are other rules that the
@@ -81,7 +81,7 @@ class Answer:
         mistake: What kept it from being tested somewhere by a mistake in this program; places that were found count all the same.
     """
 
-    groups: dict[str | None, Group] = field(default_factory=dict[str | None, Group])
+    groups: dict[str | None, BrokenPlaces] = field(default_factory=dict[str | None, BrokenPlaces])
     problem: NotChecked | None = None
     hindrances: Hindrances = field(default_factory=Hindrances)
     failure: str | None = None
@@ -117,7 +117,7 @@ class Answer:
         """Add a place, holding no more of them than are shown."""
         group = self.groups.get(violation.column)
         if group is None:
-            group = self.groups[violation.column] = Group(violation.column, [])
+            group = self.groups[violation.column] = BrokenPlaces(violation.column, [])
         group.count += 1 + violation.more
         group.row_groups.add(violation.row_group)
         group.row_groups.update(violation.more_row_groups or ())
@@ -166,7 +166,7 @@ def answers_of(file: FileUnderTest, questions: Sequence[Questions | AlikeQuestio
     return answers
 
 
-def _broken_groups(answers: Answers) -> list[tuple[str, Group]]:
+def _broken_groups(answers: Answers) -> list[tuple[str, BrokenPlaces]]:
     return [(rule_id, group) for rule_id, answer in answers.found.items() for group in answer.groups.values()]
 
 
@@ -185,7 +185,7 @@ def _have_one_cause(file: FileUnderTest, answers: Answers) -> bool:
         for violation in groups[0].first
     ]
     count = sum(group.count for group in groups)
-    merged = Group(None, first, count, row_groups, also=set(cause.others))
+    merged = BrokenPlaces(None, first, count, row_groups, also=set(cause.others))
     answers.found[cause.rule].groups = {None: merged}
     for rule in cause.others:
         answers.found[rule].groups.clear()
@@ -205,7 +205,7 @@ def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
             group.weighed = weighed.of(rule, group.column, group.row_groups)
     if len(broken) < 2:
         return
-    groups: dict[Conflict, Group] = {}
+    groups: dict[Conflict, BrokenPlaces] = {}
     for rule_id, group in broken:
         verdict = verdict_of(file_rules()[rule_id], file)
         where = {*(group.files or group.row_groups)}

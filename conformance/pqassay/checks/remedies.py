@@ -15,7 +15,7 @@ from pathlib import Path
 from pqassay.checks.asking import is_broken
 from pqassay.checks.commands import argument, command_line, embed_command, index_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
-from pqassay.checks.pm.pair import Pair
+from pqassay.checks.pm.pair import FilePair
 from pqassay.checks.pm.table import Table
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, overlaps
 from pqassay_spec.base.errors import FormatError
@@ -195,7 +195,7 @@ def _new_pm_if_pinned(file: FileUnderTest) -> str:
 def _has_history(file: FileUnderTest) -> bool:
     """Whether readers may look for snapshots before the newest."""
     try:
-        return bool(file.part(Pair).newest.fields.prev_parquet_meta_file_size)
+        return bool(file.part(FilePair).newest.fields.prev_parquet_meta_file_size)
     except FormatError:
         return False
 

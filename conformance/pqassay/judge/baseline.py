@@ -46,7 +46,7 @@ from pqassay_spec.rules.catalogue import ID_PATTERN, RELEASES, minor_release
 
 
 @dataclass(frozen=True)
-class Entry:
+class KnownEntry:
     """One known finding or gap.
 
     ``path`` is a URI, or the path of the file relative to the folder of the baseline, with slashes; ``rule`` is the id of the rule,
@@ -103,7 +103,7 @@ class BaselineFile:
     schema_version: Literal[1]
     kind: Literal["baseline"]
     pqassay: str
-    findings: list[Entry]
+    findings: list[KnownEntry]
     writers: list[WriterEntry] = field(default_factory=list[WriterEntry])
     rules: str | None = None
 
@@ -120,8 +120,8 @@ class Baseline:
     """
 
     path: str
-    entries: dict[tuple[str, str, str | None], Entry] = field(
-        default_factory=dict[tuple[str, str, str | None], Entry]
+    entries: dict[tuple[str, str, str | None], KnownEntry] = field(
+        default_factory=dict[tuple[str, str, str | None], KnownEntry]
     )
     writers: list[WriterEntry] = field(default_factory=list[WriterEntry])
     today: dt.date = field(default_factory=expiry.today, compare=False)
@@ -142,7 +142,7 @@ class Baseline:
             hint = "; `pqassay baseline` writes one" if isinstance(error, FileNotFoundError) else ""
             raise UsageError(f"baseline {name}: {error.strerror or error}{hint}") from None
         found = _parsed(name, content)
-        entries: dict[tuple[str, str, str | None], Entry] = {}
+        entries: dict[tuple[str, str, str | None], KnownEntry] = {}
         for entry in found.findings:
             if entry.key in entries:
                 raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
@@ -184,7 +184,7 @@ class Baseline:
                     pattern = _literally(_clean(file.created_by))
                     made.writers.append(WriterEntry(pattern, name, WHEN_WRITTEN, column))
                 else:
-                    entry = Entry(made._path_of(file.path), name, count, column)
+                    entry = KnownEntry(made._path_of(file.path), name, count, column)
                     made.entries[entry.key] = entry
         if keep is not None:
             for entry, status in keep.statuses(report, ()):
@@ -273,7 +273,7 @@ class Baseline:
         covering = (one for one in self.writers if one.covers(created_by, name, column))
         return any(not one.has_expired(self.today) for one in covering)
 
-    def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[Entry, str]]:
+    def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[KnownEntry, str]]:
         """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if nobody knows."""
         files = {self._path_of(file.path): file for file in report.files}
         folders = [self._path_of(root) for root in roots]
@@ -321,7 +321,7 @@ def _literally(text: str) -> str:
     return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
 
-def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
+def _why_stale(entry: KnownEntry, file: FileReport, coverage: Coverage) -> str:
     """The reason why an entry about a file of this run is stale; empty if it is not."""
     mine = [
         finding
@@ -359,7 +359,7 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
         raise UsageError(
             f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; `pqassay baseline` writes one"
         ) from None
-    both: list[Entry | WriterEntry] = [*entries.findings, *entries.writers]
+    both: list[KnownEntry | WriterEntry] = [*entries.findings, *entries.writers]
     for entry in both:
         if re.fullmatch(ID_PATTERN, entry.rule) is None and entry.rule not in [
             f"{GAP}{obstacle}" for obstacle in HIDING

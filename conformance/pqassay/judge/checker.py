@@ -73,7 +73,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class CheckPlan:
     """A check before its first verdict: what will be judged, and how.
 
     Attributes:
@@ -103,7 +103,7 @@ class Plan:
 Verdict = tuple[Judged, str | None]
 """A verdict, and the etag that an object had before it was judged, where that was asked for."""
 
-Outcome = tuple[Plan, Report, list[str]]
+Outcome = tuple[CheckPlan, Report, list[str]]
 """What was judged, the report, and what must be said beside it."""
 
 
@@ -115,7 +115,7 @@ class Work(Protocol):
         """What lists folders, if not the judge."""
         ...
 
-    def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
+    def judge(self, plan: CheckPlan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
         """Judge some targets of a plan, in their order."""
         ...
 
@@ -170,7 +170,7 @@ def check(
 
 
 def carried_out(
-    plan: Plan,
+    plan: CheckPlan,
     *,
     jobs: int | None = None,
     timeout: float | None = None,
@@ -197,7 +197,7 @@ def verdicts(
     if jobs is not None and (jobs > 1 or wants_isolation(settings, timeout, memory)):
         from pqassay.judge import workers  # noqa: PLC0415 - most checks have none
 
-        limits = workers.Limits(max(1, min(jobs, len(targets))), timeout, memory)
+        limits = workers.WorkerLimits(max(1, min(jobs, len(targets))), timeout, memory)
         return workers.judged(targets, settings, limits)
     # A library lets its own mistakes through; a run over a lake goes on.
     return _in_this_process(targets, settings, is_safe=jobs is not None)
@@ -215,7 +215,7 @@ def planned(
     beside: Mapping[str, AnyBytes] | None = None,
     listing: Listing | None = None,
     **options: Unpack[CheckOptions],
-) -> Plan:
+) -> CheckPlan:
     """Find what a check will judge, and decide how; judge nothing.
 
     Whoever judges in a way of its own begins here and ends with `concluded`, so that only the judging differs. The
@@ -268,10 +268,12 @@ def planned(
     if reason := why_none(settings.selection, settings, {target.kind for target in targets.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
     salt = salt_of(options.get("salt")) if options.get("values") is False else None
-    return Plan(targets, settings, known, options.get("complete", False), gate, options.get("rules"), salt)
+    return CheckPlan(
+        targets, settings, known, options.get("complete", False), gate, options.get("rules"), salt
+    )
 
 
-def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
+def concluded(plan: CheckPlan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
     """Make the report of a plan.
 
     Args:

@@ -11,7 +11,7 @@ from pqassay.checks import registry
 from pqassay.checks.asking import (
     AlikeQuestions,
     Answer,
-    Group,
+    BrokenPlaces,
     Questions,
     answers_of,
     by_subject,
@@ -348,7 +348,7 @@ def _computed_left_out(
     return {rule: reason for rule, reason in reasons.items() if reason is not None}
 
 
-def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
+def _finding(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> Finding:
     fields = [_field(violation, file) for violation in group.first]
     younger = _younger(rule, file)
     positions = [_position(*both) for both in zip(group.first, fields, strict=True)]
@@ -387,7 +387,7 @@ def _younger(rule: Rule, file: FileUnderTest) -> str:
     return f" (obliged since {release(rule.obliged_since).name}; the file shows nothing of that release or a later one)"
 
 
-def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
+def _remedy(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> str | None:
     """What mends it: of a local file a command of ours, of a file of a table what that table's own software does."""
     found = next((v.remedy for v in group.first if v.remedy), None) or remedy(
         file, rule.id, group.column, group.row_groups

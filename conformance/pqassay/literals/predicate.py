@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from pqassay_spec.golden.literals import (
-    Binary,
+    BinaryLiteral,
     Date,
     Decimal,
     Float,
@@ -154,12 +154,12 @@ def literal(written: Any) -> Value:
             raise PredicateError(f"{str(written)[:60]} is no value")
 
 
-_Tagged = LongInteger | Float | Binary | Decimal | Date | Time | Timestamp
+_Tagged = LongInteger | Float | BinaryLiteral | Decimal | Date | Time | Timestamp
 
 _TAGS: dict[str, Callable[[str], _Tagged]] = {
     "int": LongInteger,
     "float": Float,
-    "bytes": Binary,
+    "bytes": BinaryLiteral,
     "decimal": Decimal,
     "date": Date,
     "time": Time,

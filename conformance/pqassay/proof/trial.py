@@ -25,7 +25,7 @@ from pqassay.judge import workers
 from pqassay.judge.time_limit import default_seconds
 from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, python_line, require_engines
 from pqassay.proof.table_proof import proof_of
-from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
+from pqassay.proof.worker import Planned, ProofAnswer, QueryPlan, answers, plan
 from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
 from pqassay.report.order import gravity_of
 from pqassay.stores.formats import formats
@@ -81,7 +81,7 @@ def proved(
         report: The report; its files are where it says.
         engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
         spark_packages: Packages by which Spark reads tables, as its ``--packages`` has them; without, it is asked about files alone.
-        timeout: Seconds that a query may take; by default as `pqassay.judge.workers.Limits` has it.
+        timeout: Seconds that a query may take; by default as `pqassay.judge.workers.WorkerLimits` has it.
         memory: Bytes that a process may allocate, on Linux; by default its share of the machine.
         progress: Called with the number of findings that are proved, and of how many.
 
@@ -106,7 +106,7 @@ def proved(
     progress = progress or (lambda _done, _total: None)
     progress(done, total)
     files: list[FileReport] = []
-    with EngineProcesses(chosen, workers.Limits(WORKERS, timeout, memory)) as running:
+    with EngineProcesses(chosen, workers.WorkerLimits(WORKERS, timeout, memory)) as running:
         for number, file in enumerate(report.files):
             mine = wanted.get(number, [])
             proofs = _reasons(file, mine)
@@ -188,7 +188,7 @@ class EngineProcesses:
     """The processes of a run, one for each engine, and one that decodes; each is started when it is first needed."""
 
     engines: Sequence[Engine]
-    limits: workers.Limits
+    limits: workers.WorkerLimits
     _pools: dict[str, ProcessPool] = field(default_factory=dict[str, ProcessPool])
     _leaders: dict[str, int] = field(default_factory=dict[str, int])
     _begun: set[str] = field(default_factory=set[str])
@@ -207,7 +207,7 @@ class EngineProcesses:
             return default_seconds(size)
         return self.limits.timeout or None
 
-    def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> Plan:
+    def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> QueryPlan:
         """See `pqassay.proof.worker.plan`. Raises what ends the process."""
         return self.decode(plan, path, findings, folder, size=size)
 
@@ -222,7 +222,7 @@ class EngineProcesses:
                 self._ask(engine, [healthy], 0)
             self._begun.add(engine.process)
 
-    def ask(self, engine: Engine, file: str, asked: Sequence[Asked], size: int) -> list[Answered]:
+    def ask(self, engine: Engine, file: str, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
         """Have an engine answer some queries of a file: at once, and, if that ends its process, one by one.
 
         Args:
@@ -232,7 +232,7 @@ class EngineProcesses:
             size: Bytes of the file.
         """
         if self._endings[engine.process, file] >= MOST_ENDINGS:
-            return [Answered(error=NOT_ASKED, has_panicked=True)] * len(asked)
+            return [ProofAnswer(error=NOT_ASKED, has_panicked=True)] * len(asked)
         try:
             return self._ask(engine, asked, size)
         except ENDINGS as error:
@@ -240,10 +240,10 @@ class EngineProcesses:
                 # Neither to wait nor to start Java again and again is worth the time.
                 is_slow = isinstance(error, TimeoutError) or engine.runs_on_java
                 self._endings[engine.process, file] += MOST_ENDINGS if is_slow else 1
-                return [Answered(error=ending(error), has_panicked=True)]
+                return [ProofAnswer(error=ending(error), has_panicked=True)]
         return [answer for one in asked for answer in self.ask(engine, file, [one], size)]
 
-    def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[Answered]:
+    def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
         """Have an engine answer queries in one process. Raises what ends that."""
         seconds = self.seconds(size)
         if seconds is not None:
@@ -312,7 +312,7 @@ def _proofs(
         folder = Path(name)
         try:
             if table:
-                planned: Plan = running.decode(
+                planned: QueryPlan = running.decode(
                     proof_of(table.kind).plan, table, file.path, findings, folder, size=file.size
                 )
             else:
@@ -511,7 +511,7 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
     return EngineAnswer(engine.title, verdict, engine.version, error=reason)
 
 
-def verdict_on(answered: Answered) -> EngineVerdict:
+def verdict_on(answered: ProofAnswer) -> EngineVerdict:
     """What an answer says of its engine."""
     if answered.is_incomparable or answered.error == NOT_ASKED:
         return "not comparable"
@@ -520,7 +520,7 @@ def verdict_on(answered: Answered) -> EngineVerdict:
     return "wrong rows" if answered.wrong else "rows lost" if answered.lost else "right"
 
 
-def _judged(engine: Engine, answered: Answered) -> Judged:
+def _judged(engine: Engine, answered: ProofAnswer) -> Judged:
     verdict = verdict_on(answered)
     if answered.is_incomparable or answered.error:
         return _without(engine, verdict, answered.error), None

@@ -43,7 +43,7 @@ CASES_SHOWN = 4
 
 
 @dataclass(frozen=True)
-class Cell:
+class StatusCell:
     """What one implementation makes of one feature.
 
     Attributes:
@@ -78,7 +78,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class StatusRow:
     """One feature in one aspect.
 
     Attributes:
@@ -94,12 +94,12 @@ class Row:
     category: str
     name: str
     aspect: Aspect
-    cells: list[Cell]
+    cells: list[StatusCell]
     cases: list[str]
 
 
 @dataclass(frozen=True)
-class Difference:
+class Contradictions:
     """What results contradict in a status that somebody else keeps.
 
     Attributes:
@@ -130,9 +130,9 @@ class StatusTable:
     kind: Literal["status"]
     revisions: list[str]
     implementations: list[str]
-    rows: list[Row]
+    rows: list[StatusRow]
     against: str | None = None
-    differences: list[Difference] = field(default_factory=list[Difference])
+    differences: list[Contradictions] = field(default_factory=list[Contradictions])
 
 
 def write_json(status: StatusTable, stream: TextIO) -> None:
@@ -234,7 +234,7 @@ def _revisions(revisions: Sequence[str]) -> str:
     return f"revision {', '.join(revisions)} of the golden cases"
 
 
-def _row(row: Row, site: str | None) -> list[str]:
+def _row(row: StatusRow, site: str | None) -> list[str]:
     shown = _cases(row.cases, site) if row.cases else "no golden case proves it"
     return [escaped(row.name), *(cell.words for cell in row.cells), shown]
 

@@ -14,7 +14,7 @@ from pqassay.report.renderers.details import details, further
 from pqassay.report.rules import judged_against_line
 from pqassay.report.run import view as run_view
 from pqassay.report.run.model import RunReport
-from pqassay.report.view_model import OUTCOME_TONES, VERDICT_TONES, Group, Item, Tile, View
+from pqassay.report.view_model import OUTCOME_TONES, VERDICT_TONES, Item, ItemGroup, Tile, View
 
 
 def view(report: Report | RunReport) -> View:
@@ -100,14 +100,14 @@ def _tiers(report: Report) -> Iterable[str]:
     return dict.fromkeys(coverage.tier for key, coverage in report.coverages.items() if key in used)
 
 
-def _file(file: FileReport, report: Report) -> Group:
+def _file(file: FileReport, report: Report) -> ItemGroup:
     remarks = [f"not judged: {file.error}"] if file.error else []
     remarks += [f"note: {note}" for note in file.notes]
     remarks += [f"{'known: ' if gap.known else ''}{gap.line}" for gap in file.gaps]
     if file.created_by:
         remarks.append(f"created by {file.created_by}")
     items = [_finding(finding, report) for finding in file.findings]
-    return Group(file.path, file.outcome, OUTCOME_TONES[file.outcome], remarks, items)
+    return ItemGroup(file.path, file.outcome, OUTCOME_TONES[file.outcome], remarks, items)
 
 
 def _finding(finding: Finding, report: Report) -> Item:

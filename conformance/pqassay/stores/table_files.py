@@ -143,7 +143,7 @@ class TableAt:
             return self.sizes
         from pqassay.stores import remote  # noqa: PLC0415 - as above
 
-        place = remote.Place(self.store, self.path, self.name, is_folder=True, size=0)
+        place = remote.StorePlace(self.store, self.path, self.name, is_folder=True, size=0)
         return {"/".join(entry.names): entry.size for entry in remote.listing(place)}
 
     def files(self) -> Iterator[str]:

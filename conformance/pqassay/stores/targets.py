@@ -26,7 +26,7 @@ from pqassay.stores.target import Target
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
-    from pqassay.stores.remote import Listed, Place, Uri
+    from pqassay.stores.remote import ListedFile, StorePlace, Uri
 
 __all__ = ["Found", "Listing", "Target", "find", "is_uri"]
 
@@ -36,7 +36,7 @@ EXAMPLES = 3
 SHOWN_PROBLEMS = 20
 """Wrong paths that an error names."""
 
-Listing = Callable[["Place"], Iterable["Listed"]]
+Listing = Callable[["StorePlace"], Iterable["ListedFile"]]
 """Lists everything below a folder of a store."""
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -347,7 +347,7 @@ class _Finder:
             kind = file_kinds.judged_as(uri.path)
             self._take(Target(uri.name, uri.path, uri.store, size=-1, kind=kind, trouble=describe(error)))
 
-    def _add_place(self, place: Place | str, *, is_literal: bool) -> None:
+    def _add_place(self, place: StorePlace | str, *, is_literal: bool) -> None:
         if isinstance(place, str):
             self._add_path(place, is_literal=is_literal)
         elif place.is_folder:
@@ -358,7 +358,7 @@ class _Finder:
         else:
             self._named(_remote(place))
 
-    def _stored_table(self, place: Place) -> TableAt | None:
+    def _stored_table(self, place: StorePlace) -> TableAt | None:
         """The table in a store of which somebody named a file of metadata."""
         named = None if self._moment is None else table_files.named_by(place.path)
         if named is None:
@@ -378,7 +378,7 @@ class _Finder:
         if before == (len(self.found.targets), len(self.found.ignored)):
             raise remote.MissingError("no file matches")
 
-    def _read_listing(self, folder: Place, pattern: PathPattern | None) -> None:
+    def _read_listing(self, folder: StorePlace, pattern: PathPattern | None) -> None:
         """Judge what a folder of a store holds: all of it, or what matches a pattern.
 
         One listing of everything below takes far fewer requests than one for each folder.
@@ -418,7 +418,7 @@ class _Finder:
                 self._met(_remote(place), names[depth:])
 
 
-def _remote(place: Place) -> Target:
+def _remote(place: StorePlace) -> Target:
     kind = file_kinds.judged_as(place.path)
     return Target(place.name, place.path, place.store, place.size, kind, modified=place.modified)
 

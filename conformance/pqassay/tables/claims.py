@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from pqassay_spec.table.layout import TableKind
 
 
-class Place(NamedTuple):
+class ClaimPlace(NamedTuple):
     """Where a table says something.
 
     Attributes:
@@ -31,9 +31,9 @@ class Place(NamedTuple):
     def __str__(self) -> str:
         return ".".join((f"{self.file}[{self.entry}]", *self.path))
 
-    def below(self, *names: str) -> Place:
+    def below(self, *names: str) -> ClaimPlace:
         """A field in this one."""
-        return Place(self.file, self.entry, (*self.path, *names))
+        return ClaimPlace(self.file, self.entry, (*self.path, *names))
 
 
 class ValueKind(Enum):
@@ -95,7 +95,7 @@ class Count(NamedTuple):
     """A number of rows, values or bytes, and where it is written."""
 
     value: int
-    place: Place
+    place: ClaimPlace
 
 
 class Metric(Enum):
@@ -167,7 +167,7 @@ class PartitionValue:
     kind: ValueKind | None
     value: Scalar | None
     written: str
-    place: Place
+    place: ClaimPlace
     type: str = ""
 
 
@@ -186,7 +186,7 @@ class DeletedRows:
         of: The data file, as the table names it; empty where that is not said again beside the vector.
     """
 
-    place: Place
+    place: ClaimPlace
     file: str
     offset: int
     length: int
@@ -231,7 +231,7 @@ class RowOrder:
         unknown: Why the order cannot be followed; empty where it can.
     """
 
-    place: Place
+    place: ClaimPlace
     number: int
     columns: tuple[SortedBy, ...]
     unknown: str = ""
@@ -249,7 +249,7 @@ class DeletesClaims:
         named: The one data file that it is about, as the table names it; ``None`` where the table does not say it.
     """
 
-    place: Place
+    place: ClaimPlace
     snapshot: int
     by_position: bool
     compared: tuple[tuple[int, str], ...] = ()
@@ -267,7 +267,7 @@ class RowIdClaims:
         end: The first id that no row has.
     """
 
-    place: Place
+    place: ClaimPlace
     path: tuple[str, ...]
     field_id: int | None
     first: int | None
@@ -294,7 +294,7 @@ class ColumnMetrics(Protocol):
         """Whether a file without the column has null in all its rows."""
         ...
 
-    def place(self, metric: Metric, column: TableColumn) -> Place:
+    def place(self, metric: Metric, column: TableColumn) -> ClaimPlace:
         """The place of one."""
         ...
 
@@ -331,7 +331,7 @@ class FileClaims:
     """
 
     table: TableKind
-    place: Place
+    place: ClaimPlace
     path: str
     rows: Count | None = None
     is_tight: bool = True

@@ -32,7 +32,7 @@ SINGLE_COLUMN = frozenset({IndexType.IDX1, IndexType.DISTINCT_SET, IndexType.HLL
 """The types whose entries have one column."""
 
 
-class Stretch(NamedTuple):
+class BlobPlace(NamedTuple):
     """Where a blob is in the body, and whose it is."""
 
     start: int
@@ -418,19 +418,19 @@ class IndexDirectory:
         return None if start is None else self.file.framing.footer_start + start
 
     @Remembered
-    def stretches(self) -> Sequence[Stretch]:
+    def stretches(self) -> Sequence[BlobPlace]:
         """The blobs in the body, in the order of their places, of all types.
 
         Of an entry that is not stale they are where it says; of a stale one, where its checksum says that they still are.
         """
-        found: list[Stretch] = []
+        found: list[BlobPlace] = []
         framing = self.file.framing
         for entry in self.entries:
             start, end = entry.span
             if entry.head.placement != Placement.BODY or start == end:
                 continue
             if framing.body_start <= start and end <= framing.footer_start and _explains(entry):
-                found.append(Stretch(start, end, entry))
+                found.append(BlobPlace(start, end, entry))
         return sorted(found, key=lambda one: (one.start, one.end))
 
     @Remembered

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from pqassay.judge.checker import Plan
+from pqassay.judge.checker import CheckPlan
 from pqassay.judge.file_check import check_source, not_tested
 from pqassay.judge.one_file import Settings
 from pqassay.stores.remote_source import Tails, table_of
@@ -144,7 +144,7 @@ def _grouped(files: Sequence[Target], key: Callable[[str], str]) -> dict[str, li
 
 
 def predicted(
-    plan: Plan,
+    plan: CheckPlan,
     metadata: MetadataReads,
     *,
     jobs: int = 1,

@@ -22,7 +22,7 @@ from typing import Any
 from pqassay.literals.predicate import IEEE, Semantics
 from pqassay.report.run.model import (
     SCHEMA_VERSION,
-    Answered,
+    AnsweredQueries,
     Blame,
     Driver,
     Exposure,
@@ -466,10 +466,10 @@ def _cause_of_scan(one: Judged, blame: Blame | None) -> str:
     return f"{cause}, {blame}" if blame not in (None, "without it too") else cause
 
 
-def _answered(judged: Sequence[Judged]) -> Answered:
+def _answered(judged: Sequence[Judged]) -> AnsweredQueries:
     answers = [one.query.decides for one in judged if not one.is_unsupported]
     deciding = sum(one.query.decides for one in judged)
-    return Answered(len(answers), len(judged), sum(answers), deciding)
+    return AnsweredQueries(len(answers), len(judged), sum(answers), deciding)
 
 
 def _unstable(first: Result, told: str) -> Result:

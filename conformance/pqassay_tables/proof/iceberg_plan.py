@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pqassay.proof.queries import Column, NoQuery
+from pqassay.proof.queries import NoQuery, QueryColumn
 from pqassay.proof.true_values import TrueValues
 from pqassay.tables.claims import FileClaims
 from pqassay.under_test.file import NotChecked
@@ -153,7 +153,7 @@ class IcebergRows(TableRows):
             raise NoQuery("a column has another name in the file than in the table")
         write_iceberg(as_in_file(table, self.first_file), folder, fields)
 
-    def require_name(self, column: Column) -> None:
+    def require_name(self, column: QueryColumn) -> None:
         """See `TableRows.require_name`."""
         if all(one["name"] != column.name for one in self.fields):
             raise NoQuery(f"the table has no column {column.name}")

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pqassay.proof.queries import NoQuery, Query
 from pqassay.proof.true_values import TrueValues
-from pqassay.proof.worker import Plan, Planned
+from pqassay.proof.worker import Planned, QueryPlan
 from pqassay.report.model import Finding
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
@@ -44,7 +44,7 @@ def rows_of(table: TableAt, stack: ExitStack) -> TableRows:
     return IcebergRows(table, stack)
 
 
-def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
+def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
     """Find the queries for what a table says falsely of one of its files, or of itself, and write their true rows into a folder.
 
     Args:
@@ -77,7 +77,7 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
                 of_findings.append(str(reason))
             except (*UNREADABLE, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"{NOT_TOLD}: {reason}")
-    return Plan(found, of_findings)
+    return QueryPlan(found, of_findings)
 
 
 @dataclass

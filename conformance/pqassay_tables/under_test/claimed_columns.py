@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pqassay.tables.claims import BOUNDS, ColumnMetrics, FileClaims, Metric, Place, Scalar, TableColumn
+from pqassay.tables.claims import BOUNDS, ClaimPlace, ColumnMetrics, FileClaims, Metric, Scalar, TableColumn
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.schemas.known_schemas import Schema
@@ -302,7 +302,7 @@ class ClaimedFile:
 
     def wrong(
         self,
-        place: Place,
+        place: ClaimPlace,
         message: str,
         expected: str,
         actual: str,

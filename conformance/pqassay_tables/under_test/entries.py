@@ -11,7 +11,7 @@ from itertools import compress, count
 from operator import gt
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
 
-from pqassay.tables.claims import BOUNDS, Metric, Place, Reading, Scalar, UnknownType
+from pqassay.tables.claims import BOUNDS, ClaimPlace, Metric, Reading, Scalar, UnknownType
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_tables.under_test.table import TableUnderTest
@@ -65,7 +65,7 @@ class LiveEntry(Generic[Table, Said]):
 
     def wrong(
         self,
-        place: Place,
+        place: ClaimPlace,
         message: str,
         expected: str,
         actual: str,

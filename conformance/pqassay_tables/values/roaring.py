@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.table import roaring
-from pqassay_spec.table.roaring import CONTAINER_NUMBERS, Form
+from pqassay_spec.table.roaring import CONTAINER_NUMBERS, ContainerForm
 
 MOST_CONTAINERS = 1 << 18
 """Containers that are read of one bitmap; they stand for 17 billion rows."""
@@ -33,7 +33,7 @@ class BitmapContainer(NamedTuple):
     """
 
     base: int
-    form: Form
+    form: ContainerForm
     start: int
     end: int
     held: int
@@ -87,12 +87,12 @@ class Bitmap:
         return _bits(self.data[container.start : container.end], container.form)
 
 
-def _bits(raw: bytes, form: Form) -> NDArray[np.bool_]:
+def _bits(raw: bytes, form: ContainerForm) -> NDArray[np.bool_]:
     """A flag for each of the numbers that there are for a container."""
-    if form is Form.BITS:
+    if form is ContainerForm.BITS:
         return np.unpackbits(np.frombuffer(raw, np.uint8), bitorder="little").view(np.bool_)
     found = np.zeros(CONTAINER_NUMBERS, np.bool_)
-    if form is Form.ARRAY:
+    if form is ContainerForm.ARRAY:
         found[np.frombuffer(raw, "<u2")] = True
         return found
     steps = np.zeros(CONTAINER_NUMBERS + 1, np.int8)
@@ -175,15 +175,21 @@ class _BitmapReader:
 
     def _container(self, base: int, index: int, count: int, *, has_runs: bool) -> None:
         name = f"containers[{index}]"
-        form = Form.RUNS if has_runs else Form.ARRAY if count <= roaring.MOST_IN_ARRAY else Form.BITS
-        size = roaring.BITS_SIZE if form is Form.BITS else count * roaring.NUMBER_SIZE
+        form = (
+            ContainerForm.RUNS
+            if has_runs
+            else ContainerForm.ARRAY
+            if count <= roaring.MOST_IN_ARRAY
+            else ContainerForm.BITS
+        )
+        size = roaring.BITS_SIZE if form is ContainerForm.BITS else count * roaring.NUMBER_SIZE
         if has_runs:
             size = self._number(roaring.RUN_COUNT_SIZE, f"{name}.run_count") * roaring.RUN_SIZE
         start = self._at
         raw = self._take(size, f"{name}.numbers")
-        if form is Form.BITS:
+        if form is ContainerForm.BITS:
             held = int(np.count_nonzero(_bits(raw, form)))
-        elif form is Form.ARRAY:
+        elif form is ContainerForm.ARRAY:
             held = count
             if not _ascend(np.frombuffer(raw, "<u2")):
                 raise self._wrong(f"the numbers of {name} do not ascend", f"{name}.numbers", size, "ascending numbers")  # fmt: skip

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from pqassay.tables.claims import SortedBy
 from pqassay.under_test.file import NotChecked
-from pqassay.values.claims.row_order import Compared, with_nulls
+from pqassay.values.claims.row_order import RowsCompared, with_nulls
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.extremes import comparable_keys
 from pqassay.values.decoding.keys import decimal_width, equal, less
@@ -42,7 +42,7 @@ class SortedRows(NamedTuple):
         first, last: The first and the last of them; ``None`` without rows.
     """
 
-    compared: Compared
+    compared: RowsCompared
     first: Cell | None
     last: Cell | None
 
@@ -75,7 +75,7 @@ def sorted_rows(values: ChunkValues, column: SortedBy) -> SortedRows:
     first = last = None
     if values.entries:
         first, last = (_cell(values, row, column, results) for row in (0, values.entries - 1))
-    return SortedRows(Compared(values, falls, same), first, last)
+    return SortedRows(RowsCompared(values, falls, same), first, last)
 
 
 def shown_cell(values: ChunkValues, raw: bytes | None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from pqassay.judge.checker import Plan, planned
+from pqassay.judge.checker import CheckPlan, planned
 from pqassay.judge.options import AnyPath, CheckOptions
 from pqassay.report.model import Report
 from pqassay.stores.targets import Target
@@ -40,7 +40,7 @@ class OnExecutors:
         self.listing = SparkListing(session)
         self._session, self._means, self._tell = session, means, tell
 
-    def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
+    def judge(self, plan: CheckPlan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
         """See `pqassay.judge.checker.Work.judge`.
 
         Raises:

@@ -25,7 +25,7 @@ from pqassay_spark.query.comparisons import (
     MEMBERSHIPS,
     NANOSECONDS,
     UNSURE,
-    Known,
+    KnownMoment,
     arrow_type,
     compared,
     days_of,
@@ -176,7 +176,7 @@ def reading(spark: SparkSession, tree: Tree, columns: Mapping[str, AskedColumn])
     def read(literal: Any, kind: DataType, name: str) -> Any:
         temporal = type(kind)
         if isinstance(literal, Moment):
-            return Known(literal.number if literal.kind == "date" else literal.number // 1000)
+            return KnownMoment(literal.number if literal.kind == "date" else literal.number // 1000)
         if isinstance(literal, dt.datetime) and literal.utcoffset() is None:
             return UNSURE  # to Python a moment in the zone of this machine
         if isinstance(literal, dt.date):
@@ -187,7 +187,7 @@ def reading(spark: SparkSession, tree: Tree, columns: Mapping[str, AskedColumn])
             return UNSURE
         number = _canonical(temporal, literal)
         number = known.get((temporal, str(literal))) if number is None else number
-        return UNSURE if number is None else Known(number)
+        return UNSURE if number is None else KnownMoment(number)
 
     return read
 

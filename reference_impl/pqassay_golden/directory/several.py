@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from pqassay_golden.directory.recipes import Index, bad, binary, good
+from pqassay_golden.directory.recipes import IndexRecipe, bad, binary, good
 from pqassay_golden.directory.whole import (
     FILE,
     HLL,
@@ -77,8 +77,8 @@ def _around_later_major(entries: Sequence[Entry]) -> Sequence[str | None]:
     return [first, *binary(lambda raw: raw[:4] + b"\x02" + raw[5:] + b"whatever")(entries), second]
 
 
-def _sets(columns: str) -> Index:
-    return Index(SETS, columns, ROW_GROUP, INLINE)
+def _sets(columns: str) -> IndexRecipe:
+    return IndexRecipe(SETS, columns, ROW_GROUP, INLINE)
 
 
 ROWS_OF_TIN = b"\x05\x04"
@@ -99,18 +99,18 @@ def _named(entries: Sequence[Entry]) -> Sequence[str]:
     return [directory_text([*named, *others])]
 
 
-METAL_AND_LOT = (_sets("metal"), Index(SUMS, "lot", ROW_GROUP, INLINE))
+METAL_AND_LOT = (_sets("metal"), IndexRecipe(SUMS, "lot", ROW_GROUP, INLINE))
 
 GOOD = (
     good("two-directories", "Two directories, each with one entry, which are taken together", SALES, METAL_AND_LOT, TIN, edit=_each_alone),
     good("two-directories-of-twins", "Two directories that describe two columns of the same values", TWINS, [_sets("metal"), _sets("copy")], TIN, edit=_each_alone),
     good("beside-later-major", "A directory of a later major version is between two others", SALES, METAL_AND_LOT, TIN, edit=_around_later_major, rules=("DIR-060",)),
     good("extension-of-another", "The extension field of the footer begins with another UUID, and no entry refers to it", FOREIGN, METAL_AND_LOT, TIN),
-    good("pages-and-empty-row-group", "Entries describe pages, and one row group has none", SEVERAL_GROUPS, [Index(SETS, "lot", PAGE, INLINE), Index(SUMS, "metal", PAGE)], LOT),
-    good("kll-of-row-groups", "A KLL sketch of the prices of each row group", SALES, [Index(KLL, "price", ROW_GROUP, INLINE, blob=build_sketches(KLL_OF_GROUPS), value_count=4)], TIN),
-    good("kll-of-pages", "A KLL sketch of the prices of each page, one of which has nothing but NaN", SALES, [Index(KLL, "price", PAGE, INLINE, blob=build_sketches(KLL_OF_PAGES), value_count=4)], TIN),
-    good("hll-of-pages", "A HyperLogLog sketch of the metals of each page", SALES, [Index(HLL, "metal", PAGE, INLINE, blob=build_sketches(HLL_OF_PAGES), value_count=5)], TIN),
-    good("named-types", "Two indexes of types that their owner named, of one column, before a distinct set", SALES, [Index(SETS, "metal", FILE, INLINE, blob=ROWS_OF_TIN), _sets("metal")], TIN, edit=_named, rules=("DIR-060",)),
+    good("pages-and-empty-row-group", "Entries describe pages, and one row group has none", SEVERAL_GROUPS, [IndexRecipe(SETS, "lot", PAGE, INLINE), IndexRecipe(SUMS, "metal", PAGE)], LOT),
+    good("kll-of-row-groups", "A KLL sketch of the prices of each row group", SALES, [IndexRecipe(KLL, "price", ROW_GROUP, INLINE, blob=build_sketches(KLL_OF_GROUPS), value_count=4)], TIN),
+    good("kll-of-pages", "A KLL sketch of the prices of each page, one of which has nothing but NaN", SALES, [IndexRecipe(KLL, "price", PAGE, INLINE, blob=build_sketches(KLL_OF_PAGES), value_count=4)], TIN),
+    good("hll-of-pages", "A HyperLogLog sketch of the metals of each page", SALES, [IndexRecipe(HLL, "metal", PAGE, INLINE, blob=build_sketches(HLL_OF_PAGES), value_count=5)], TIN),
+    good("named-types", "Two indexes of types that their owner named, of one column, before a distinct set", SALES, [IndexRecipe(SETS, "metal", FILE, INLINE, blob=ROWS_OF_TIN), _sets("metal")], TIN, edit=_named, rules=("DIR-060",)),
 )  # fmt: skip
 
 USELESS = "Readers do without the index."

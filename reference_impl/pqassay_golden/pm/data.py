@@ -45,7 +45,7 @@ from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import NO_COLUMN, ColumnFlag, ColumnType, PhysicalType, StatFlag
 from pqassay_spec.pm.txn import PARQUET_BIT, Partition, Txn, TxnRecord
-from pqassay_spec.pm.value import Column, ExternalBloom, RowGroup, SnapshotValue
+from pqassay_spec.pm.value import ExternalBloom, SnapshotColumn, SnapshotRowGroup, SnapshotValue
 
 # ------------------------------------------------------------------------------------------ the Parquet files
 
@@ -70,7 +70,7 @@ WITH_IDS = tuple(replace(column, id=number) for column, number in zip(COLUMNS, (
 UNDESIGNATED = (replace(COLUMNS[0], type=ColumnType.TIMESTAMP), *COLUMNS[1:])
 
 
-def questdb_json(columns: Sequence[Column] = COLUMNS, **more: Any) -> str:
+def questdb_json(columns: Sequence[SnapshotColumn] = COLUMNS, **more: Any) -> str:
     """The value of the key of the Parquet footer, as QuestDB writes it."""
     schema: list[dict[str, Any]] = [
         {"column_type": int(column.type), "column_top": 0, **({"ascii": True} if column.is_ascii else {})}
@@ -82,7 +82,7 @@ def questdb_json(columns: Sequence[Column] = COLUMNS, **more: Any) -> str:
 def tiny(
     rows: int = len(TIMES),
     key: str | None = questdb_json(),
-    described_columns: Sequence[Column] = COLUMNS,
+    described_columns: Sequence[SnapshotColumn] = COLUMNS,
     **options: Any,
 ) -> TinyParquet:
     """The Parquet file of the first rows, with this value of the key and the IDs of these columns."""
@@ -168,7 +168,7 @@ def _footer(data: bytes) -> tuple[FileMetaData, int, int]:
 
 def described(
     data: bytes,
-    columns: Sequence[Column] = COLUMNS,
+    columns: Sequence[SnapshotColumn] = COLUMNS,
     *,
     filtered: bool = False,
     external: bool = False,
@@ -176,7 +176,7 @@ def described(
 ) -> SnapshotValue:
     """The value that ``_pm`` has to hold about one of these files: the literals, at the places that the footer names."""
     metadata, offset, length = _footer(data)
-    groups: list[RowGroup] = []
+    groups: list[SnapshotRowGroup] = []
     for number, declared in enumerate(metadata.row_groups):
         rows = slice(number * ROWS_OF_A_GROUP, (number + 1) * ROWS_OF_A_GROUP)
         taken = [values[rows] for values in VALUES]

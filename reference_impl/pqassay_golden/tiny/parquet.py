@@ -90,7 +90,7 @@ __all__ = [
     "AnyType",
     "Column",
     "Encoding",
-    "Index",
+    "IndexToEmbed",
     "Kind",
     "Layout",
     "ListOf",
@@ -121,7 +121,7 @@ ROW_GROUPS = {"row groups": slice(None), "row group 0": slice(1), "other row gro
 
 
 @dataclass(frozen=True)
-class Index:
+class IndexToEmbed:
     """An IDX1 index to embed.
 
     Attributes:
@@ -170,7 +170,7 @@ class TinyParquet:
     page_index: bool = False
     bloom_filters: Collection[str] = ()
     statistics: bool = True
-    index: Index | None = None
+    index: IndexToEmbed | None = None
     keys: Sequence[tuple[str, str | None]] = ()
     body: Sequence[Part | bytes] = BODY
     layout: Layout = field(default_factory=Layout)

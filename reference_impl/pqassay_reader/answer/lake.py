@@ -14,7 +14,7 @@ from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reader.lake.lake_sets import LOCAL_THREADS, REMOTE_THREADS, DistinctSets, Progress
 from pqassay_reader.pages.excluding import FileSets
 from pqassay_reference.directory.reading.blob import Numbers
-from pqassay_reference.files.listing import Listed
+from pqassay_reference.files.listing import ListedFiles
 from pqassay_spec.grammar.thrift_decoder import collector_paused
 
 
@@ -38,7 +38,7 @@ class Lake(DistinctSets):
     """
 
     def __init__(
-        self, listed: Listed, dataset: pads.FileSystemDataset, progress: Progress | None = None
+        self, listed: ListedFiles, dataset: pads.FileSystemDataset, progress: Progress | None = None
     ) -> None:
         filesystem = None if listed.is_local else listed.filesystem
         threads = LOCAL_THREADS if listed.is_local else REMOTE_THREADS

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pqassay_reference.cli.errors import fail
-from pqassay_reference.cli.tables import Table, aligned_lines, show
+from pqassay_reference.cli.tables import PrintedTable, aligned_lines, show
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _write_table(rows: Iterator[dict[str, Any]], names: Sequence[str], sink: Tex
     first = list(islice(cells, DRAWN_ROWS))
     more = next(cells, None)
     if drawn and more is None:
-        show(Table("", names, first))
+        show(PrintedTable("", names, first))
         return
     every = chain([names], first, [] if more is None else [more], cells)
     sink.writelines(f"{line}\n" for line in aligned_lines(every, DRAWN_ROWS))

@@ -13,7 +13,7 @@ from pqassay_reader.query.explained.text import FileTrace, GroupTrace, Trace
 from pqassay_reader.query.explained.waterfall import Step, waterfall
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan import Scan
-from pqassay_reference.cli.tables import Table, counted, show
+from pqassay_reference.cli.tables import PrintedTable, counted, show
 from pqassay_reference.rewrite.extract import NO_KEY
 from pqassay_spec.base.terminal import printable
 
@@ -46,14 +46,14 @@ def print_explanation(scan: Scan) -> None:
 # ------------------------------------------------------------------------------------------------------- waterfall
 
 
-def _table(steps: Sequence[Step], *, with_titles: bool) -> Table:
+def _table(steps: Sequence[Step], *, with_titles: bool) -> PrintedTable:
     headings = ["left after", "files", "row groups", "rows", "pages", "bytes", "requests"]
     headings += ["metadata read", "saved", "share"]
     rows = [_cells(step) for step in steps]
     if with_titles:
         headings.append("what it does")
         rows = [[*row, step.title] for row, step in zip(rows, steps, strict=True)]
-    return Table("", headings, rows, right=frozenset(range(1, 10)))
+    return PrintedTable("", headings, rows, right=frozenset(range(1, 10)))
 
 
 def _cells(step: Step) -> list[str]:

@@ -21,7 +21,7 @@ from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, Progress
 from pqassay_reader.pages.excluding import ColumnSets, FileSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
-from pqassay_reference.files.listing import Listed
+from pqassay_reference.files.listing import ListedFiles
 from pqassay_reference.rewrite.extract import Extracted, NoIndexError, index_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType
@@ -236,7 +236,7 @@ class Described:
 
 
 def know_files(
-    listed: Listed,
+    listed: ListedFiles,
     schema: pa.Schema,
     fragments: Iterable[pads.Fragment],
     *,
@@ -298,7 +298,7 @@ Opened = tuple["KnownFile | None", "FileValues | str"]
 """A file, if its footer can be read; and the values of its IDX1 index, or why they are not known, which is empty where they are read later."""
 
 
-def _opened(listed: Listed, numbers: Sequence[int], described: Described) -> Iterator[Opened]:
+def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -> Iterator[Opened]:
     """Read the ends of some files."""
     filesystem = None if listed.is_local else listed.filesystem
 
@@ -335,7 +335,7 @@ def _unreadable(error: OSError) -> str:
     return f"it cannot be read: {error.strerror or ' '.join(str(error).split())}"
 
 
-def _table_folder(listed: Listed, table: str | None) -> str | None:
+def _table_folder(listed: ListedFiles, table: str | None) -> str | None:
     if table is None:
         return None
     if not listed.folder:
@@ -348,7 +348,9 @@ def _table_folder(listed: Listed, table: str | None) -> str | None:
     return folder if listed.is_local and parts(folder) else None
 
 
-def _fresh(listed: Listed, schema: pa.Schema, column: str, rows: pa.Table) -> tuple[WholeFiles, list[int]]:
+def _fresh(
+    listed: ListedFiles, schema: pa.Schema, column: str, rows: pa.Table
+) -> tuple[WholeFiles, list[int]]:
     """What the rows of a table say of a column of the files as they are now, and the numbers of files of which it knows an older state.
 
     Of each file the rows of the latest run count, and only if all of them are of the same file as it is now.
@@ -371,9 +373,8 @@ def _fresh(listed: Listed, schema: pa.Schema, column: str, rows: pa.Table) -> tu
     is_fresh[file[counts & ~same]] = is_known[-1] = is_fresh[-1] = False
     chosen = np.flatnonzero(counts & is_fresh[file])
     chosen = chosen[np.argsort(file[chosen], kind="stable")]
-    if (
-        len(chosen) < len(rows) or (np.diff(chosen) < 0).any()
-    ):  # to choose rows, and to order them, copies every value
+    # To choose rows, and to order them, copies every value.
+    if len(chosen) < len(rows) or (np.diff(chosen) < 0).any():
         rows = rows.take(chosen)
     values: Any = rows.column("value").combine_chunks().dictionary_encode()
     there = values.indices.is_valid().to_numpy(zero_copy_only=False)

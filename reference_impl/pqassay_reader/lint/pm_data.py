@@ -31,7 +31,7 @@ from pqassay_spec.pm.from_parquet import snapshot as pm_from_parquet
 from pqassay_spec.pm.header import Header
 from pqassay_spec.pm.reading import read_value
 from pqassay_spec.pm.skip import PLAIN_FORMATS
-from pqassay_spec.pm.value import Chunk, Column, SnapshotValue
+from pqassay_spec.pm.value import SnapshotChunk, SnapshotColumn, SnapshotValue
 
 
 def lint_data(
@@ -134,7 +134,7 @@ def _require_equal(rule: str, field: str, said: object, true: object) -> None:
         raise Malformed(f"{said}, where the Parquet file has {true}", rule=rule, field=field)
 
 
-def _compare_chunks(stored: Chunk, true: Chunk, path: str) -> None:
+def _compare_chunks(stored: SnapshotChunk, true: SnapshotChunk, path: str) -> None:
     _require_equal("PM-110", f"{path}.codec", stored.codec, true.codec)
     _require_equal("PM-111", f"{path}.encodings", stored.encodings, true.encodings)
     _require_equal("PM-112", f"{path}.num_values", stored.num_values, true.num_values)
@@ -206,7 +206,7 @@ def _untrue(rule: str, field: str, said: object, true: object) -> Malformed:
     return Malformed(f"{said}, where the column holds {true}", rule=rule, field=field)
 
 
-def _bounds(column: Column, chunk: Chunk, values: Any, field: str) -> None:
+def _bounds(column: SnapshotColumn, chunk: SnapshotChunk, values: Any, field: str) -> None:
     if column.physical_type == PhysicalType.INT96 or values.null_count == len(values):
         return
     found: dict[str, Any] = dict(pc.min_max(values))
@@ -226,7 +226,7 @@ def _comparable(kind: Any, value: Any) -> Any:
     return value
 
 
-def _read_bound(column: Column, kind: Any, bound: bytes) -> Any:
+def _read_bound(column: SnapshotColumn, kind: Any, bound: bytes) -> Any:
     """A bound in the order of its column's values."""
     if pa.types.is_decimal(kind) and column.physical_type not in PLAIN_FORMATS:
         return int.from_bytes(bound, "big", signed=True)
@@ -239,14 +239,14 @@ def _read_bound(column: Column, kind: Any, bound: bytes) -> Any:
     return bound
 
 
-def _bloom(column: Column, bitset: bytes, values: Any, field: str) -> None:
+def _bloom(column: SnapshotColumn, bitset: bytes, values: Any, field: str) -> None:
     for value in values.unique().to_pylist():
         raw = None if value is None else _encoded(column, _comparable(values.type, value))
         if raw is not None and not probe(bitset, xxhash.xxh64_intdigest(raw)):
             raise Malformed(f"the bloom filter lacks {value!r:.60}", rule="PM-143", field=f"{field}.bloom")
 
 
-def _encoded(column: Column, value: Any) -> bytes | None:
+def _encoded(column: SnapshotColumn, value: Any) -> bytes | None:
     """A value in PLAIN encoding, without length prefix; ``None`` where nobody says how long it is."""
     if column.physical_type in PLAIN_FORMATS:
         code = PLAIN_FORMATS[PhysicalType(column.physical_type)]

@@ -16,7 +16,7 @@ import typer
 
 from pqassay_reference.cli import idx1
 from pqassay_reference.cli.errors import fail, reported, said
-from pqassay_reference.cli.tables import Table, counted, show
+from pqassay_reference.cli.tables import PrintedTable, counted, show
 from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.mistakes import SOFTWARE, mistake, show_traceback
 from pqassay_spec.base.terminal import printable
@@ -255,7 +255,7 @@ def list_(
             typer.echo(json.dumps(record))
             return
         if rows := [_row(index) for index in record["indexes"]]:
-            show(Table(path, HEADINGS, rows, right=frozenset((4, 5))))
+            show(PrintedTable(path, HEADINGS, rows, right=frozenset((4, 5))))
         else:
             typer.echo(printable(f"{path}: no indexes"))
         warnings = [f"a directory cannot be read: {error.reason} ({error.rule})" for error in found.damaged]

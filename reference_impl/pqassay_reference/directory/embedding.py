@@ -43,7 +43,7 @@ class Change(NamedTuple):
     footer: bytes
 
 
-class Plan(NamedTuple):
+class EmbeddingPlan(NamedTuple):
     """What is to be done to the entries of a file: see `Changed` for what is `removed` and what one is `unable` to make."""
 
     made: Sequence[MadeIndex] = ()
@@ -102,9 +102,9 @@ def add_indexes(
         Undecodable: Pages cannot be decoded.
     """
 
-    def plan(file: OpenFile, _: Indexes) -> Plan:
+    def plan(file: OpenFile, _: Indexes) -> EmbeddingPlan:
         asked = requests(file.metadata) if callable(requests) else requests
-        return Plan([make_index(file, request, writer=writer) for request in asked])
+        return EmbeddingPlan([make_index(file, request, writer=writer) for request in asked])
 
     return change_indexes(path, plan, inside_table=inside_table)
 
@@ -123,8 +123,8 @@ def drop_indexes(
         Refused, FormatError, OSError: See `add_indexes`.
     """
 
-    def plan(file: OpenFile, indexes: Indexes) -> Plan:
-        return Plan(removed=tuple(entry for entry in indexes.entries if goes(entry, file.metadata)))
+    def plan(file: OpenFile, indexes: Indexes) -> EmbeddingPlan:
+        return EmbeddingPlan(removed=tuple(entry for entry in indexes.entries if goes(entry, file.metadata)))
 
     return change_indexes(path, plan, inside_table=inside_table)
 
@@ -145,7 +145,7 @@ def refresh_indexes(
         Refused, FormatError, OSError: See `add_indexes`; not for an entry that cannot be made.
     """
 
-    def plan(file: OpenFile, indexes: Indexes) -> Plan:
+    def plan(file: OpenFile, indexes: Indexes) -> EmbeddingPlan:
         made: list[MadeIndex] = []
         unable: list[tuple[Entry, str]] = []
         for entry in indexes.entries:
@@ -154,14 +154,14 @@ def refresh_indexes(
                     made.append(make_index(file, _again(file, indexes, entry), writer=writer))
                 except Refused as error:
                     unable.append((entry, str(error)))
-        return Plan(made, unable=tuple(unable))
+        return EmbeddingPlan(made, unable=tuple(unable))
 
     return change_indexes(path, plan, inside_table=inside_table)
 
 
 def change_indexes(
     path: str | os.PathLike[str],
-    plan: Callable[[OpenFile, Indexes], Plan],
+    plan: Callable[[OpenFile, Indexes], EmbeddingPlan],
     *,
     inside_table: bool = False,
 ) -> Changed:

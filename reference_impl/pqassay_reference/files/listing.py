@@ -35,7 +35,7 @@ _HIDDEN = re.compile(rf"(?:[/{_BETWEEN_PATHS}]|\A)[{re.escape(''.join(IGNORED))}
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedFiles:
     """The files of a dataset.
 
     Attributes:
@@ -93,7 +93,7 @@ def list_files(
     *,
     name: str | None = None,
     inside_table: bool = False,
-) -> Listed:
+) -> ListedFiles:
     """List the files of a folder, or look at those that are named.
 
     Of a folder, those are left out whose names, or the names of whose folders, begin with a dot or an underscore, and those that are not called Parquet
@@ -167,8 +167,8 @@ def _regular(info: Any) -> Any:
     return info
 
 
-def _listed(filesystem: Any, folder: str, infos: list[Any], partitioning: Partitioning) -> Listed:
-    return Listed(
+def _listed(filesystem: Any, folder: str, infos: list[Any], partitioning: Partitioning) -> ListedFiles:
+    return ListedFiles(
         filesystem,
         folder,
         tuple(info.path for info in infos),

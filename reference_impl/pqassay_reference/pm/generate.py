@@ -33,7 +33,7 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.from_parquet import questdb_key
-from pqassay_spec.pm.from_parquet.fields import Field, fields_of
+from pqassay_spec.pm.from_parquet.fields import LeafField, fields_of
 from pqassay_spec.pm.from_parquet.order import WritingPath
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.from_parquet.snapshot import BloomMode, Description, LeftOut, describe
@@ -137,7 +137,7 @@ def _generate(
     return Generated(raw, later[-1], 1 + len(later), newest.left_out, is_questdb=True, doubts=doubts)
 
 
-def _doubts(fields: Sequence[Field], framing: Framing, questdb: QuestDBMetadata | None) -> Iterator[str]:
+def _doubts(fields: Sequence[LeafField], framing: Framing, questdb: QuestDBMetadata | None) -> Iterator[str]:
     """What readers of ``_pm`` will not understand, or hold for false, though it is what the Parquet file says."""
     groups = [field.name for field in fields if len(field.leaf.path) > 1 and not field.list_dimensions]
     for name in dict.fromkeys(groups):

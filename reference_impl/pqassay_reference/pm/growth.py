@@ -28,7 +28,7 @@ from pqassay_spec.pm.from_parquet import questdb_key
 from pqassay_spec.pm.from_parquet.fields import fields_of
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.from_parquet.snapshot import BloomMode, Description, LeftOut, describe
-from pqassay_spec.pm.value import Column, SnapshotValue
+from pqassay_spec.pm.value import SnapshotColumn, SnapshotValue
 
 
 @dataclass(frozen=True)
@@ -188,10 +188,10 @@ def described_like(first: SnapshotValue, version: Grown) -> Description:
     )
 
 
-def _require_same_columns(before: Sequence[Column], now: Sequence[Column], name: str) -> None:
+def _require_same_columns(before: Sequence[SnapshotColumn], now: Sequence[SnapshotColumn], name: str) -> None:
     """Raise `Refused` unless the columns are stored as the header says, which no update changes."""
 
-    def stored(columns: Sequence[Column]) -> list[tuple[object, ...]]:
+    def stored(columns: Sequence[SnapshotColumn]) -> list[tuple[object, ...]]:
         return [
             (each.name, each.physical_type, each.fixed_byte_len, each.max_rep_level, each.max_def_level)
             for each in columns

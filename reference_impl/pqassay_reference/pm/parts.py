@@ -35,7 +35,7 @@ from pqassay_spec.pm.codes import (
     stat_sizes,
     stored_offset,
 )
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
+from pqassay_spec.pm.value import ExternalBloom, SnapshotChunk, SnapshotColumn, SnapshotValue
 
 LATEST_REPETITION = max(Repetition)
 NONE = -1
@@ -121,7 +121,7 @@ def header_bytes(value: SnapshotValue, *, sorting_written_out: bool = False) -> 
     return b"".join(parts)
 
 
-def _descriptor(column: Column, name_offset: int, name_length: int, descending: bool) -> bytes:
+def _descriptor(column: SnapshotColumn, name_offset: int, name_length: int, descending: bool) -> bytes:
     flags = (
         ColumnFlag.LOCAL_KEY_IS_GLOBAL * column.local_key_is_global
         | ColumnFlag.IS_ASCII * column.is_ascii
@@ -208,7 +208,7 @@ def block_bytes(value: SnapshotValue, number: int) -> BlockBytes:
     return BlockBytes(b"".join(parts), tuple(blooms))
 
 
-def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[bytes]]:
+def _chunk(chunk: SnapshotChunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[bytes]]:
     """The record of a chunk, and the statistics that are behind the records, where ``used`` bytes are already."""
     flags = 0
     sizes, slots, spilled = [0, 0], [0, 0], list[bytes]()

@@ -35,7 +35,7 @@ from pqassay_spec.pm.skip import (
     may_match,
     read_bound,
 )
-from pqassay_spec.pm.value import Chunk, Column, RowGroup
+from pqassay_spec.pm.value import SnapshotChunk, SnapshotColumn, SnapshotRowGroup
 
 
 class Range(NamedTuple):
@@ -57,7 +57,7 @@ class PlannedRange(NamedTuple):
     length: int
 
 
-class Plan(NamedTuple):
+class FetchPlan(NamedTuple):
     """What to fetch, and what not.
 
     Attributes:
@@ -89,7 +89,7 @@ def planned(
     predicate: Sequence[Any] | None = None,
     *,
     leave_out_nulls: bool = False,
-) -> Plan:
+) -> FetchPlan:
     """The column chunks to fetch for some columns, row group by row group, in the order of the columns.
 
     Args:
@@ -119,14 +119,14 @@ def planned(
                 continue
             name = reader.columns[column].name
             ranges.append(PlannedRange(number, name, chunk.byte_range_start, chunk.total_compressed))
-    return Plan(ranges, left_out)
+    return FetchPlan(ranges, left_out)
 
 
 MOST_BYTES_OF_NULLS = 1 << 24
 """Bytes of the most nulls that are made without a look at the chunk, which alone proves that there are so many rows."""
 
 
-def has_only_nulls(column: Column, chunk: pm.ColumnChunk, num_rows: int) -> bool:
+def has_only_nulls(column: SnapshotColumn, chunk: pm.ColumnChunk, num_rows: int) -> bool:
     """Whether every row of a chunk is null: then its rows are known, and it need not be fetched."""
     # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
     if is_nested(column) or not column.max_def_level or chunk.num_values != num_rows:
@@ -215,7 +215,7 @@ class TimeSearch(NamedTuple):
     blocks_read: int
 
 
-def designated_timestamp(reader: PmReader) -> Column:
+def designated_timestamp(reader: PmReader) -> SnapshotColumn:
     """The designated timestamp. Raises `Refused` where there is none."""
     return reader.columns[_designated(reader)]
 
@@ -345,14 +345,14 @@ def migrated(reader: PmReader) -> bytes:
     reader.verify()
     value = reader.value()
     groups = tuple(
-        RowGroup(group.num_rows, tuple(map(_without_empty_bounds, group.chunks)))
+        SnapshotRowGroup(group.num_rows, tuple(map(_without_empty_bounds, group.chunks)))
         for group in value.row_groups
     )
     value = dataclasses.replace(value, row_groups=groups, previous_sizes=())
     return create(value, extensions=sections_of(reader.footer))
 
 
-def _without_empty_bounds(chunk: Chunk) -> Chunk:
+def _without_empty_bounds(chunk: SnapshotChunk) -> SnapshotChunk:
     """Bounds of no bytes, which other writers leave out."""
     least, greatest = chunk.min or None, chunk.max or None
     return dataclasses.replace(

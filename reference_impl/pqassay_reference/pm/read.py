@@ -28,7 +28,7 @@ from pqassay_spec.pm.block import Block
 from pqassay_spec.pm.codes import HeaderFeature
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.reading import read_columns, read_value
-from pqassay_spec.pm.value import Column, ExternalBloom, SnapshotValue
+from pqassay_spec.pm.value import ExternalBloom, SnapshotColumn, SnapshotValue
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,9 +155,9 @@ class PmReader:
         return self.footer.fields.parquet_file_size
 
     @cached_property
-    def columns(self) -> Sequence[Column]:
+    def columns(self) -> Sequence[SnapshotColumn]:
         """The columns; their names are read at once."""
-        names = _Part(self.source, self.header.names_start, self.header.sections_start)
+        names = _Range(self.source, self.header.names_start, self.header.sections_start)
         return read_columns(names, self.header)
 
     def column(self, name: str) -> int:
@@ -308,7 +308,7 @@ class _Chunks(Sequence[pm.ColumnChunk]):
         return pm.ColumnChunk.read(self._view, self._start + place * pm.ColumnChunk.size)
 
 
-class _Part:
+class _Range:
     """A range of a source, read at once."""
 
     def __init__(self, source: Source, start: int, end: int) -> None:

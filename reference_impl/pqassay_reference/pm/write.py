@@ -33,7 +33,7 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import ALIGNMENT, HeaderFeature
 from pqassay_spec.pm.file import CRC_STEP, Snapshot
 from pqassay_spec.pm.header import Header
-from pqassay_spec.pm.value import SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import SnapshotSorting, SnapshotValue
 
 # ---------------------------------------------------------------------------------------------- a whole file
 
@@ -232,7 +232,7 @@ def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -
     stored: dict[str, object] = {
         "columns": len(header.descriptors),
         "designated timestamp": header.fixed.designated_timestamp,
-        "sorting order": tuple(SortingColumn(*by) for by in header.sorted_by),
+        "sorting order": tuple(SnapshotSorting(*by) for by in header.sorted_by),
         "columns with bloom filters": tuple(header.bloom_columns),
         "external bloom filters": HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features,
         "squash tracker": header.squash_tracker,

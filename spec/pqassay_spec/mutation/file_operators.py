@@ -21,7 +21,7 @@ from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.file_tree import (
     BloomFilter,
-    Chunk,
+    ChunkParts,
     EncodedStruct,
     FileTree,
     Index,
@@ -191,7 +191,7 @@ def traced_file(data: bytes) -> list[Leaf]:
 
 
 def _traced_chunk(
-    data: bytes, chunk: Chunk, path: str, starts: Mapping[str, tuple[int, int]]
+    data: bytes, chunk: ChunkParts, path: str, starts: Mapping[str, tuple[int, int]]
 ) -> Iterator[Leaf]:
     offset = starts[f"{path}.pages"][0] if chunk.pages else 0
     for number, page in enumerate(chunk.pages):

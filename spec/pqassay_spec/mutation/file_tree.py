@@ -82,7 +82,7 @@ class BloomFilter:
 
 
 @dataclass
-class Chunk:
+class ChunkParts:
     """The parts of the body for one column of one row group; each may be absent."""
 
     pages: list[Page] = field(default_factory=list[Page])
@@ -95,7 +95,7 @@ class Chunk:
 class RowGroupParts:
     """The chunks of a row group, in schema order."""
 
-    columns: list[Chunk]
+    columns: list[ChunkParts]
 
 
 @dataclass

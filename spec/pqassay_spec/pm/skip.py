@@ -33,7 +33,7 @@ from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import Block, Side, find_statistic, read_statistic
 from pqassay_spec.pm.codes import DECIMALS, ColumnType, PhysicalType, Repetition, type_tag
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 PLAIN_FORMATS: dict[int, str] = {kind: cast("Any", number).fmtstr for kind, number in FIXED_WIDTH.items()}
 """Physical types whose bounds are numbers of one width, as formats of Python's ``struct``."""
@@ -86,7 +86,7 @@ class Facts(NamedTuple):
             certain. ``None`` without one.
     """
 
-    column: Column
+    column: SnapshotColumn
     num_values: int
     null_count: int | None
     min: bytes | None
@@ -194,7 +194,7 @@ def is_all_null(facts: Facts) -> bool:
     return null_count(facts) == facts.num_values
 
 
-def is_nested(column: Column) -> bool:
+def is_nested(column: SnapshotColumn) -> bool:
     """Whether a row may hold several values, or a null that is no null of this column: counts and bounds then say nothing.
 
     A column that is never null, and has nulls, is a required field around an optional one. (QuestDB declares symbols required
@@ -295,7 +295,7 @@ def _readings(facts: Facts) -> Iterator[tuple[Any, Any]]:
         yield least, greatest
 
 
-def _readers(column: Column) -> list[Callable[[bytes], Any]]:
+def _readers(column: SnapshotColumn) -> list[Callable[[bytes], Any]]:
     """Readers of a column's bounds, one for each order that they may be in; none where the order is not known."""
     physical, tag = column.physical_type, type_tag(column.type)
     if physical in INTEGERS:
@@ -329,7 +329,7 @@ def _number(code: str) -> Callable[[bytes], Any]:
 # ---------------------------------------------------------------------------------------------------- operands
 
 
-def _operands(column: Column, values: Sequence[Any]) -> Iterator[list[Any]]:
+def _operands(column: SnapshotColumn, values: Sequence[Any]) -> Iterator[list[Any]]:
     """The operands as values of the column, in each way that engines take them; nothing where they do not fit it."""
     if column.physical_type in FLOATS:
         if all(map(_is_number, values)):
@@ -344,7 +344,7 @@ def _operands(column: Column, values: Sequence[Any]) -> Iterator[list[Any]]:
         yield fitting
 
 
-def _fitting(column: Column, value: Any) -> Any:
+def _fitting(column: SnapshotColumn, value: Any) -> Any:
     """An operand as a value of the column, ``None`` if it is none."""
     if isinstance(value, bool):
         return None
@@ -395,7 +395,7 @@ def _bloom_allows(facts: Facts, value: Any) -> bool:
     return not plain or any(facts.may_hold(raw) for raw in plain)
 
 
-def plain_bytes(column: Column, value: Any) -> list[bytes]:
+def plain_bytes(column: SnapshotColumn, value: Any) -> list[bytes]:
     """The PLAIN encodings, without length prefix, of all that is equal to a value; none where nobody can say which.
 
     >>> plain_bytes(Column("x", 5), 0.0)[0].hex(), len(plain_bytes(Column("x", 5), 0.0))
@@ -442,7 +442,7 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def read_bound(
-    source: Source, block: Block, position: int, column: Column, side: Side, end: int
+    source: Source, block: Block, position: int, column: SnapshotColumn, side: Side, end: int
 ) -> bytes | None:
     """A chunk's bound as skipping uses it; ``None`` where there is none, or none that can be used.
 
@@ -463,7 +463,7 @@ def read_bound(
     return bound if width in (None, len(bound or b"")) else None
 
 
-def physical_width(column: Column) -> int | None:
+def physical_width(column: SnapshotColumn) -> int | None:
     """Bytes of each value of a column; ``None`` for byte arrays, and where nothing is compared."""
     if column.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
         return column.fixed_byte_len

@@ -13,7 +13,14 @@ from typing import Any, cast
 
 from pqassay_spec.base.strict_json import WHOLE_NUMBER, exact_integer
 from pqassay_spec.pm.codes import PhysicalType
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    ExternalBloom,
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 
 
 class NotAValueError(ValueError):
@@ -188,7 +195,7 @@ _BLOOM = _Kind(_write_bloom, _read_bloom)
 _EXTERNAL_BLOOM = _object(ExternalBloom, {"offset": _INTEGER, "length": _INTEGER})
 
 _CHUNK = _object(
-    Chunk,
+    SnapshotChunk,
     {
         **dict.fromkeys(("codec", "encodings", "num_values", "offset", "length"), _INTEGER),
         **dict.fromkeys(("null_count", "distinct_count"), _nullable(_INTEGER)),
@@ -201,7 +208,7 @@ _CHUNK = _object(
 )
 
 _COLUMN = _object(
-    Column,
+    SnapshotColumn,
     {
         "name": _TEXT,
         "id": _INTEGER,
@@ -219,11 +226,11 @@ _SNAPSHOT = _object(
     SnapshotValue,
     {
         "designated_timestamp": _INTEGER,
-        "sorting": _list(_object(SortingColumn, {"column": _INTEGER, "descending": _BOOLEAN})),
+        "sorting": _list(_object(SnapshotSorting, {"column": _INTEGER, "descending": _BOOLEAN})),
         "columns": _list(_COLUMN),
         "bloom_columns": _list(_INTEGER),
         "bloom_external": _BOOLEAN,
-        "row_groups": _list(_object(RowGroup, {"num_rows": _INTEGER, "chunks": _list(_CHUNK)})),
+        "row_groups": _list(_object(SnapshotRowGroup, {"num_rows": _INTEGER, "chunks": _list(_CHUNK)})),
         **dict.fromkeys(("parquet_footer_offset", "parquet_footer_length", "unused_bytes"), _INTEGER),
         "previous_sizes": _list(_INTEGER),
         **dict.fromkeys(("squash_tracker", "seq_txn"), _nullable(_INTEGER, left_out=True)),

@@ -25,7 +25,7 @@ from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue, SortingColumn, Statistics
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value import ExternalBloom, SnapshotValue
-from pqassay_spec.pm.value import SortingColumn as Sorted
+from pqassay_spec.pm.value import SnapshotSorting as Sorted
 from pqassay_suite.cases.case import GoldenCase
 
 TIMESTAMP, INT, VARCHAR, UUID, DOUBLE, SYMBOL, LONG256, STRING = range(8)

@@ -17,7 +17,7 @@ from pm_pairs import PmPair, generated, written
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
-from pqassay.judge.workers import Limits
+from pqassay.judge.workers import WorkerLimits
 from pqassay.stores import remote
 from pqassay.stores.targets import Target
 from pqassay.under_test.fields import in_footer
@@ -103,7 +103,7 @@ def test_the_default_tier_counts_the_bytes_beside(pair: Path, monkeypatch: pytes
 
 def test_the_time_that_a_worker_has_counts_the_bytes_beside(pair: Path) -> None:
     target = Target("_pm", str(pair / "_pm"), kind="pm")
-    more = Limits().seconds([target], is_deep=True), Limits().seconds([target])
+    more = WorkerLimits().seconds([target], is_deep=True), WorkerLimits().seconds([target])
 
     assert pytest.approx(len(DATA) / 1_000_000) == (more[0] or 0) - (more[1] or 0)
 

@@ -329,7 +329,7 @@ def test_what_a_file_only_claims_costs_the_decoder_one_file(tmp_path: Path) -> N
     for name, made in HOSTILE_FILES.items():
         (tmp_path / f"{name}.parquet").write_bytes(made())
     (tmp_path / "zzz.parquet").write_bytes(DATA["flat"])
-    report = pqassay.check(tmp_path, tier="values", jobs=2, memory=1 << 30, timeout=20)
+    report = pqassay.check(tmp_path, tier="values", jobs=2, memory=1 << 30, timeout=60)
 
     for file in report.files:
         require_report(file)

@@ -25,7 +25,7 @@ from pqassay_golden.tiny.parquet import (
     AnyType,
     Column,
     Encoding,
-    Index,
+    IndexToEmbed,
     Kind,
     Layout,
     ListOf,
@@ -285,7 +285,9 @@ def test_the_index_stands_where_it_is_asked_for(part: Part) -> None:
     rest = tuple(other for other in BODY if other not in ("idx1", part))
     column = Column("a", "string", ["x", "y", "z"])
     for body in ((*rest, "idx1", part), (*rest, part, "idx1")):
-        file = TinyParquet([column], page_index=True, bloom_filters=("a",), index=Index("a"), body=body)
+        file = TinyParquet(
+            [column], page_index=True, bloom_filters=("a",), index=IndexToEmbed("a"), body=body
+        )
         paths = [piece.path for piece in take_apart(file.build()).body]
         there = "row_groups[0].columns[0]." + part.replace(" ", "_").replace("indexes", "index").rstrip("s")
 
@@ -312,7 +314,7 @@ TEXT = Column("a", "string", ["x"])
             TinyParquet([TEXT], page_index=True, body=("offset indexes", "row groups")),
             "behind all row groups",
         ),
-        (TinyParquet([TEXT], index=Index("b")), "no column b to index"),
+        (TinyParquet([TEXT], index=IndexToEmbed("b")), "no column b to index"),
     ],
 )
 def test_what_cannot_be_written_is_refused(file: TinyParquet, reason: str) -> None:

@@ -43,8 +43,8 @@ from pqassay_spec.pm.from_parquet.order import designated_timestamp_of, sorting_
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBColumn, QuestDBMetadata
 from pqassay_spec.pm.from_parquet.snapshot import chunk_of, columns_of, describe, encodings_of
 from pqassay_spec.pm.reading import read_value
+from pqassay_spec.pm.value import SnapshotSorting as SortedBy
 from pqassay_spec.pm.value import SnapshotValue
-from pqassay_spec.pm.value import SortingColumn as SortedBy
 
 PATHS: dict[str, Any] = {"drop-rename-1": "schema", "drop-rename-2": "schema"}
 """Real files that QuestDB rewrote; the others are of its first encoding."""

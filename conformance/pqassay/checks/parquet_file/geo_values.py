@@ -26,7 +26,7 @@ from pqassay_spec.parquet.schema.leaf_columns import is_geometry
 from pqassay_spec.parquet.thrift import Type
 
 if TYPE_CHECKING:
-    from pqassay.values.claims.geo_document import Beyond
+    from pqassay.values.claims.geo_document import PointBeyond
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 
@@ -96,7 +96,7 @@ class _InBox(Claim):
                 actual=actual,
             )
 
-    def _beyond(self, values: ChunkValues) -> Beyond | None:
+    def _beyond(self, values: ChunkValues) -> PointBeyond | None:
         from pqassay.values.claims.geo_document import beyond, number_beyond  # noqa: PLC0415 - numpy, at this tier only
 
         spans = spans_of(dict(self._described.column))

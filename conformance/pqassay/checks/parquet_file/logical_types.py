@@ -33,7 +33,7 @@ from pqassay_spec.parquet.schema.types import WIDE_TIMESTAMP
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 if TYPE_CHECKING:
-    from pqassay.values.claims.bounds import Beyond
+    from pqassay.values.claims.bounds import ValueBeyond
     from pqassay.values.claims.texts import JsonFaults, Wrong
     from pqassay.values.decoding.chunk_values import ChunkValues
 
@@ -73,7 +73,7 @@ def _field(chunk: ColumnChunkUnderTest) -> Field:
 # ----------------------------------------------------------------------------------------------------- numbers
 
 
-def _beyond(values: ChunkValues, number: int, *, above: bool) -> Beyond | None:
+def _beyond(values: ChunkValues, number: int, *, above: bool) -> ValueBeyond | None:
     """The first value beyond a number, by the order of the type."""
     element = values.chunk.leaf.element
     order = type_order(element)

@@ -11,7 +11,7 @@ from pqassay.checks.pm.subjects import BLOCK, BLOCKS, PM
 from pqassay.under_test.file import Broken, NotApplicable, NotChecked
 from pqassay.under_test.pm.blooms import BloomFilters
 from pqassay.under_test.pm.chunks import BlockUnderTest, ChunkUnderTest, PmChunks
-from pqassay.under_test.pm.file import Place, PmUnderTest, entry_field
+from pqassay.under_test.pm.file import BlockPlace, PmUnderTest, entry_field
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.pm.block import SIDES
@@ -133,9 +133,9 @@ def byte_ranges_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
                 yield from _overlaps(parsed, mixed)
 
 
-def _mixed(blocks: Iterable[BlockUnderTest]) -> Iterator[list[Place]]:
+def _mixed(blocks: Iterable[BlockUnderTest]) -> Iterator[list[BlockPlace]]:
     """Yield the blocks whose chunks lie between those of others in the Parquet file, together with those."""
-    end, together = -1, list[Place]()
+    end, together = -1, list[BlockPlace]()
     for first, last, _, place in sorted(
         (block.facts.first, block.facts.last, block.place.offset, block.place) for block in blocks
     ):
@@ -149,7 +149,7 @@ def _mixed(blocks: Iterable[BlockUnderTest]) -> Iterator[list[Place]]:
         yield together
 
 
-def _overlaps(parsed: PmUnderTest, places: Sequence[Place]) -> Iterator[Violation]:
+def _overlaps(parsed: PmUnderTest, places: Sequence[BlockPlace]) -> Iterator[Violation]:
     """Where byte ranges of one block overlap, or those of one with those of another."""
     ranges = sorted(
         (chunk.byte_range_start, chunk.byte_range_start + chunk.total_compressed, number, column)

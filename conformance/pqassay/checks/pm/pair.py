@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from pqassay.under_test.file import DATA_PREFIX, Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_reads import IndexReads
-from pqassay.under_test.pm.file import Place, PmUnderTest, chunk_field, footer_field
+from pqassay.under_test.pm.file import BlockPlace, PmUnderTest, chunk_field, footer_field
 from pqassay.under_test.violation import Spot
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source, require_range
@@ -29,7 +29,7 @@ from pqassay_spec.pm.block import Block, Side
 from pqassay_spec.pm.codes import HeaderFeature
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.from_parquet import questdb_key
-from pqassay_spec.pm.from_parquet.fields import Field, fields_of
+from pqassay_spec.pm.from_parquet.fields import LeafField, fields_of
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.header import Header
 
@@ -70,7 +70,7 @@ class Match:
     unpublished: int
 
 
-class Pair:
+class FilePair:
     """``_pm`` and ``data.parquet``, as far as they can be read."""
 
     def __init__(self, file: FileUnderTest) -> None:
@@ -147,7 +147,7 @@ class Pair:
         return self._read(lambda parquet: parquet.leaves)
 
     @Remembered
-    def fields(self) -> Sequence[Field]:
+    def fields(self) -> Sequence[LeafField]:
         """The leaf columns with the fields that they are in. Raises as `metadata` does."""
         _ = self.leaves
         return fields_of(self.metadata)
@@ -284,7 +284,7 @@ class Pair:
 
     # ----------------------------------------------------------------------------------------------- the places
 
-    def place(self, row_group: int) -> Place:
+    def place(self, row_group: int) -> BlockPlace:
         """The place of a row group's block."""
         return self.parsed.places[self.snapshot.blocks[row_group]]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pqassay.checks.pm.pair import Pair
+from pqassay.checks.pm.pair import FilePair
 from pqassay.checks.pm.pair_parts import ChunkOfPair, row_groups_of
 from pqassay.checks.subjects import Subject
 from pqassay.checks.value_rules import stated, value_rule
@@ -54,7 +54,7 @@ class PmValues:
         Raises:
             FormatError, NotChecked: The two files do not belong together, or one cannot be read.
         """
-        pair, row_groups = self._file.part(Pair), self._file.part(row_groups_of)
+        pair, row_groups = self._file.part(FilePair), self._file.part(row_groups_of)
 
         def both(chunk: ColumnChunkUnderTest) -> ChunkOfPair:
             row_group = row_groups[chunk.row_group]
@@ -212,7 +212,7 @@ class DesignatedTimestampAscends(ValueRule):
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)
-        pair = file.part(Pair)
+        pair = file.part(FilePair)
         self._column = pair.parsed.designated
         self._last: int | None = None
         outcome.applies = True

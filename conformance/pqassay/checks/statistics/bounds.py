@@ -195,7 +195,7 @@ def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             yield pair.violation(chunk.fields.statistics / pair.names[0])
 
 
-class Pair(NamedTuple):
+class BoundsPair(NamedTuple):
     """The bounds of one column chunk or page, which can be compared.
 
     Attributes:
@@ -225,17 +225,17 @@ class Pair(NamedTuple):
         return Violation(said, field, f"at most {high}", low)
 
 
-def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[Pair]:
+def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[BoundsPair]:
     """The bounds, and the deprecated ones, if both are given and there is an order in which they compare."""
-    pairs: list[Pair] = []
+    pairs: list[BoundsPair] = []
     order, low, high = chunk.order, statistics.min_value, statistics.max_value
     if order is not None and low is not None and high is not None:
-        pairs.append(Pair(BOUNDS, order, low, high))
+        pairs.append(BoundsPair(BOUNDS, order, low, high))
     element, low, high = chunk.leaf.element, statistics.min, statistics.max
     order = type_order(element)
     if order is not None and low is not None and high is not None:
         keys = (signed_key(element, low), signed_key(element, high))
-        pairs += [Pair(DEPRECATED, order, low, high)] if None not in keys else []
+        pairs += [BoundsPair(DEPRECATED, order, low, high)] if None not in keys else []
     return pairs
 
 

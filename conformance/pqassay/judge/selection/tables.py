@@ -16,7 +16,7 @@ from pqassay.stores import kinds as file_kinds
 from pqassay.stores.formats import formats
 from pqassay.stores.table_files import TableAt
 from pqassay.stores.targets import Found, Target
-from pqassay.tables.claims import FileClaims, Place
+from pqassay.tables.claims import ClaimPlace, FileClaims
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
 
 NOT_LIVE = "not in the table"
@@ -122,7 +122,7 @@ def _live_before(table: TableAt, only: OnlyFiles) -> Collection[str] | None:
 
 
 def _nothing(table: TableAt) -> FileClaims:
-    return FileClaims(table.kind, Place("", 0, ()), "")
+    return FileClaims(table.kind, ClaimPlace("", 0, ()), "")
 
 
 def _count_others(found: Found, table: TableAt, live: Live) -> None:

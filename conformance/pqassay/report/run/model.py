@@ -119,7 +119,7 @@ class QueryResult:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQueries:
     """How many queries of a scan were answered, rightly or not, rather than called unsupported.
 
     Attributes:
@@ -180,7 +180,7 @@ class Result:
     severity: int | None = None
     cause: str | None = None
     query: QueryResult | None = None
-    answered: Answered | None = None
+    answered: AnsweredQueries | None = None
     unscored: bool | None = None
     pin: str | None = None
     warnings: list[str] | None = None

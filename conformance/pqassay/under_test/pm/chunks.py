@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.pm.bounds import BoundOrder, StoredBound, order_of
-from pqassay.under_test.pm.file import Place, PmUnderTest
+from pqassay.under_test.pm.file import BlockPlace, PmUnderTest
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.pm import grammar as pm
@@ -161,7 +161,7 @@ class ChunkUnderTest(PmChunkFields):
         "width",
     )
 
-    def __init__(self, parsed: PmUnderTest, place: Place, column: int, facts: ColumnFacts) -> None:
+    def __init__(self, parsed: PmUnderTest, place: BlockPlace, column: int, facts: ColumnFacts) -> None:
         self._parsed, self._content, header = parsed, parsed.content, parsed.header
         self._region_start = place.offset + header.block_size
         self.region_length = max(place.follows - self._region_start, 0)
@@ -282,7 +282,7 @@ class PmChunks:
         return column_facts(self.parsed.header.descriptors)
 
     @Remembered
-    def places(self) -> list[Place]:
+    def places(self) -> list[BlockPlace]:
         """The places of the blocks that can be read.
 
         Raises:
@@ -313,7 +313,7 @@ class PmChunks:
         """The blocks that can be read."""
         return [BlockUnderTest(self, *both) for both in zip(self.places, self.facts, strict=True)]
 
-    def chunk(self, place: Place, column: int) -> ChunkUnderTest:
+    def chunk(self, place: BlockPlace, column: int) -> ChunkUnderTest:
         """One chunk of a block that can be read."""
         return ChunkUnderTest(self.parsed, place, column, self.columns[column])
 
@@ -322,7 +322,7 @@ class BlockUnderTest(NamedTuple):
     """A block that can be read: where it is stored, and what rules about whole blocks ask for."""
 
     of: PmChunks
-    place: Place
+    place: BlockPlace
     facts: BlockFacts
 
     @property

@@ -18,7 +18,7 @@ from pqassay.values.decoding.keys import bound_keys, chosen, decimal_width, equa
 from pqassay_spec.parquet.column_order import Order, is_nan, key_by_signed_bytes
 
 
-class Beyond(NamedTuple):
+class ValueBeyond(NamedTuple):
     """A value beyond a bound.
 
     Attributes:
@@ -77,7 +77,9 @@ class BoundsAudit:
             self._comparable[key] = _Comparable(order, values, width, extremes)
         return self._comparable[key]
 
-    def of_chunk(self, order: Order, raw: bytes, *, above: bool, signed_bytes: bool = False) -> Beyond | None:
+    def of_chunk(
+        self, order: Order, raw: bytes, *, above: bool, signed_bytes: bool = False
+    ) -> ValueBeyond | None:
         """The first value beyond a bound of the chunk, ``None`` without.
 
         Raises:
@@ -94,7 +96,7 @@ class BoundsAudit:
         outside = beyond(order, keys.values, bound, keys.width, above=above)
         place = int(outside.argmax())
         page = int(np.searchsorted(self._starts, place, "right")) - 1
-        return Beyond(place, page, int(outside.sum()))
+        return ValueBeyond(place, page, int(outside.sum()))
 
     def mask_of_chunk(self, order: Order, raw: bytes, *, above: bool) -> NDArray[np.bool_]:
         """The values beyond a bound of the chunk, bool. Raises as `of_chunk` does."""
@@ -129,7 +131,7 @@ class BoundsAudit:
 
     def of_pages(
         self, order: Order, raws: Sequence[bytes | None], *, above: bool, signed_bytes: bool = False
-    ) -> Iterator[Beyond]:
+    ) -> Iterator[ValueBeyond]:
         """The first value beyond its bound of each page; of those after the first pages, only how many there are.
 
         A bound that is no value of the type bounds nothing: other rules speak of it.
@@ -148,7 +150,7 @@ class BoundsAudit:
             part = plain(given.values.slice(first, behind - first))
             outside = beyond(order, part, keys[page], given.width, above=above)
             last = number == FIRST_POSITIONS - 1
-            yield Beyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
+            yield ValueBeyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
 
     def pages_within(self, order: Order, raws: Sequence[bytes | None], *, above: bool) -> NDArray[np.int64]:
         """The pages all of whose values lie within their bound, and none on it. Raises as `of_pages` does."""

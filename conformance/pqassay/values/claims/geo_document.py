@@ -17,7 +17,7 @@ HALF_A_DIGIT = 2.0**-23
 """How far a number of single precision may be from the one that it was rounded from, as a part of it."""
 
 
-class Beyond(NamedTuple):
+class PointBeyond(NamedTuple):
     """The first value with a coordinate outside a span: its place; the span, the number, and how many values there are like it."""
 
     place: int
@@ -26,9 +26,9 @@ class Beyond(NamedTuple):
     total: int
 
 
-def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> Beyond | None:
+def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> PointBeyond | None:
     """The first geometry outside spans, ``None`` without. Raises `NotChecked` where one cannot be read."""
-    found: Beyond | None = None
+    found: PointBeyond | None = None
     total = 0
     for part, geometries in geometries_of(decoded):
         is_outside = np.zeros(len(geometries.is_malformed), np.bool_)
@@ -41,16 +41,16 @@ def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> Beyond | None:
                     row = int(rows[points.of[rows].argmin()])
                     place = int(part.places[points.of[row]])
                     if found is None or place < found.place:
-                        found = Beyond(place, span, float(numbers[row]), 0)
+                        found = PointBeyond(place, span, float(numbers[row]), 0)
         total += int(part.counts[is_outside].sum())
     return found and found._replace(total=total)
 
 
-def number_beyond(decoded: ChunkValues, span: Span) -> Beyond | None:
+def number_beyond(decoded: ChunkValues, span: Span) -> PointBeyond | None:
     """The first number outside a span, where each axis has a column of its own; ``None`` without."""
     numbers = decoded.values.to_numpy(zero_copy_only=False).astype(np.float64)
     off = np.flatnonzero(_is_off(numbers, span))
-    return Beyond(int(off[0]), span, float(numbers[off[0]]), len(off)) if len(off) else None
+    return PointBeyond(int(off[0]), span, float(numbers[off[0]]), len(off)) if len(off) else None
 
 
 def _is_off(numbers: NDArray[np.float64], span: Span) -> NDArray[np.bool_]:

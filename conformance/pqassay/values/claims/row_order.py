@@ -23,7 +23,7 @@ from pqassay_spec.parquet.column_order import FLOATING, Order
 
 
 @dataclass(frozen=True)
-class Compared:
+class RowsCompared:
     """The rows of a row group by one column: of each behind the first, whether it belongs before the one before it, and whether both are equal."""
 
     values: ChunkValues
@@ -53,7 +53,7 @@ class Descent(NamedTuple):
     total: int
 
 
-def first_descent(compared: Sequence[Compared]) -> Descent | None:
+def first_descent(compared: Sequence[RowsCompared]) -> Descent | None:
     """The first row that is out of order by some columns, ``None`` without; where a column calls two rows equal, the next one decides.
 
     Raises:
@@ -75,7 +75,7 @@ def first_descent(compared: Sequence[Compared]) -> Descent | None:
     return Descent(row, place, by.raw(row - 1), by.raw(row), int(np.count_nonzero(wrong)))
 
 
-def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first: bool) -> Compared:
+def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first: bool) -> RowsCompared:
     """Compare each row with the one before, by a column without lists around it.
 
     Args:
@@ -99,7 +99,7 @@ def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first
         descends &= ~(nan[:-1] | nan[1:])
         equals &= np.signbit(left) == np.signbit(right)
     falls, same = with_nulls(values, descends, equals, nulls_first=nulls_first)
-    return Compared(values, falls, same)
+    return RowsCompared(values, falls, same)
 
 
 def with_nulls(

@@ -169,7 +169,7 @@ def _require_sound(runs: Runs, width: int, what: str) -> None:
 # ------------------------------------------------------------------------------------------------- differences
 
 
-def _header(raw: memoryview, count: int) -> delta_encoding.Header:
+def _header(raw: memoryview, count: int) -> delta_encoding.DeltaHeader:
     """The header of numbers as differences. Raises `Malformed`: it ends early; `Faulty`."""
     try:
         header = delta_encoding.read_header(raw)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import DOMAINS, PARTITION_PARSED, STATS_AS_JSON, STATS_AS_STRUCT, STATS_PARSED
@@ -86,7 +86,7 @@ def checkpoints_describe_the_table_as_the_log_does(table: DeltaTable) -> Iterato
         for name in described_differ(kind, given, expected):
             left, right = given.get(name), expected.get(name)
             said = f"{name} of {kind} is {str(left)[:80]} in the checkpoint, and {str(right)[:80]} in the log"
-            place = Place(one.places[kind].file, one.places[kind].entry, (kind, name))
+            place = ClaimPlace(one.places[kind].file, one.places[kind].entry, (kind, name))
             yield _wrong(table, place, said, str(right)[:80], str(left)[:80])
 
 
@@ -106,7 +106,7 @@ def checkpoints_have_the_domains_of_the_log(table: DeltaTable) -> Iterator[Viola
 
 
 def _wrong(
-    table: DeltaTable, place: Place, said: str, expected: str, actual: str, column: str | None = None
+    table: DeltaTable, place: ClaimPlace, said: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:  # fmt: skip
     return table.wrong(place, said, expected, actual, remedy=WRITTEN_ANEW, column=column)
 

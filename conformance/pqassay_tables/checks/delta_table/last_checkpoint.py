@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.last_checkpoint import CHECKSUM, checksum_of
@@ -92,5 +92,5 @@ def its_checksum_is_that_of_its_members(table: DeltaTable) -> Iterator[Violation
 
 
 def _wrong(table: DeltaTable, path: tuple[str, ...], message: str, expected: str, actual: str) -> Violation:
-    field = claim_field(table.file, Place(FILE, 0, path))
+    field = claim_field(table.file, ClaimPlace(FILE, 0, path))
     return Violation(message, field, expected, actual, remedy=WRITTEN_ANEW)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import BOUNDS, Metric, Place
+from pqassay.tables.claims import BOUNDS, ClaimPlace, Metric
 from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_tables.checks.delta_table.subjects import BOUNDS_OF_COLUMN, ENTRY
@@ -34,7 +34,7 @@ def can_be_read(one: DeltaEntry) -> bool:
 
 
 def _wrong(
-    one: DeltaEntry, place: Place, message: str, expected: str, actual: str, column: str | None = None
+    one: DeltaEntry, place: ClaimPlace, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
     said = f"{message}, in the statistics of {one.data_file}"
     return one.wrong(place, said, expected, actual, remedy=REMEDY, column=column)

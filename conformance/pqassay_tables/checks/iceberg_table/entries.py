@@ -8,7 +8,7 @@ from operator import ne
 from typing import cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import BOUNDS, Metric, Place
+from pqassay.tables.claims import BOUNDS, ClaimPlace, Metric
 from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
@@ -26,7 +26,7 @@ RESTATED = repairs.ICEBERG_SIZE.text
 
 
 def wrong(
-    one: IcebergEntry, place: Place, message: str, expected: str, actual: str, column: str | None = None
+    one: IcebergEntry, place: ClaimPlace, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
     """A mistake in an entry."""
     said = f"{message}, in the entry of {one.data_file}"
@@ -97,7 +97,7 @@ def existing_files_have_sequence_numbers(one: IcebergEntry) -> Iterator[Violatio
     """Nobody knows any more which deletes are newer than the file."""
     if one.entry.own_sequence is None:
         said = f"{one.data_file} exists since before its manifest, and has no sequence number of its own"
-        place = Place(one.entry.manifest.name, one.entry.number, (one.entry.manifest.layout.name(3),))
+        place = ClaimPlace(one.entry.manifest.name, one.entry.number, (one.entry.manifest.layout.name(3),))
         expected = "the number of the snapshot that added it"
         yield one.wrong(
             place,

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, Remembered
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
@@ -101,7 +101,7 @@ def _misnumbered(
         wrong: Mapping[str, tuple[int, int]] = layout.misnumbered
         for name, (actual, expected) in wrong.items():
             message = f"field {name} of {said} has the number {actual}, and the format gives it {expected}"
-            field = claim_field(table.file, Place(file, 0, (name,)))
+            field = claim_field(table.file, ClaimPlace(file, 0, (name,)))
             yield Violation(message, field, str(expected), str(actual)[:40], remedy=REMEDY)
 
 
@@ -131,5 +131,5 @@ def file_sequence_numbers_are_those_of_the_snapshots(one: ManifestUnderTest) -> 
         expected = f"null or {of_manifest}" if status == ADDED else f"a number up to {of_manifest}"
         kind = "added" if status == ADDED else "existing"
         said = f"{name} of the {kind} entry {number} of {one.name} is {'null' if actual is None else actual}"
-        place = Place(one.name, number, (one.manifest.layout.name(field_ids.FILE_SEQUENCE_NUMBER),))
+        place = ClaimPlace(one.name, number, (one.manifest.layout.name(field_ids.FILE_SEQUENCE_NUMBER),))
         yield wrong(one, place, said, expected, "null" if actual is None else str(actual))

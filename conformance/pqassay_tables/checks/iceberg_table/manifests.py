@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place, UnknownType
+from pqassay.tables.claims import ClaimPlace, UnknownType
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
@@ -58,7 +58,7 @@ COUNTS = {
 """The fields of counts: the status of the entries that they count, and whether they count rows."""
 
 
-def wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
+def wrong(one: ManifestUnderTest, place: ClaimPlace, message: str, expected: str, actual: str) -> Violation:
     """A mistake in a manifest, or in what is said of it."""
     return one.table.wrong(place, message, expected, actual, remedy=REMEDY)
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from pqassay.tables.claims import (
+    ClaimPlace,
     Count,
     DeletedRows,
     FileClaims,
     Metric,
     PartitionValue,
-    Place,
     Reading,
     RowIdClaims,
     TableColumn,
@@ -69,7 +69,7 @@ class DeltaMetrics:
 
     schema: DeltaSchema
     stats: Json
-    at: Place
+    at: ClaimPlace
 
     def columns(self) -> Sequence[TableColumn]:
         """The columns of the table; those of lists and maps aside, of which nothing is compared."""
@@ -100,7 +100,7 @@ class DeltaMetrics:
         """Whether a file without the column has null in all its rows: its values are not those of the file's partition."""
         return all(column.path != one.path for one in self.schema.partition)
 
-    def place(self, metric: Metric, column: TableColumn) -> Place:
+    def place(self, metric: Metric, column: TableColumn) -> ClaimPlace:
         """The place of one."""
         return self.at.below(MEMBERS[metric], *column.path)
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pqassay.tables.claims import (
+    ClaimPlace,
     Count,
     DeletedRows,
     DeletesClaims,
     FileClaims,
     Metric,
     PartitionValue,
-    Place,
     Reading,
     RowIdClaims,
     RowOrder,
@@ -69,7 +69,7 @@ class IcebergMetrics:
     """
 
     schema: IcebergSchema
-    at: Place
+    at: ClaimPlace
     names: Mapping[int, str]
     partitioned: frozenset[int]
     maps: Mapping[int, Mapping[int, Any]]
@@ -93,7 +93,7 @@ class IcebergMetrics:
         """Whether a file without the column has null in all its rows: it has no default, and its values are not those of the file's partition."""
         return not self.schema.columns[column.key].has_default and column.key not in self.partitioned  # type: ignore[index]
 
-    def place(self, metric: Metric, column: TableColumn) -> Place:
+    def place(self, metric: Metric, column: TableColumn) -> ClaimPlace:
         """The place of one."""
         number = FIELDS[metric]
         return self.at.below(f"{self.names.get(number, number)}[{column.key}]")
@@ -150,7 +150,7 @@ def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
     offset, size = vector.value(field_ids.CONTENT_OFFSET), vector.value(field_ids.CONTENT_SIZE_IN_BYTES)
     if offset is None or size is None or offset < 0 or size < AROUND:
         return None
-    place = Place(vector.manifest.name, vector.number, vector.place(field_ids.RECORD_COUNT).path[:1])
+    place = ClaimPlace(vector.manifest.name, vector.number, vector.place(field_ids.RECORD_COUNT).path[:1])
     cardinality = vector.value(field_ids.RECORD_COUNT)
     return DeletedRows(place, vector.inside, offset, size - AROUND, cardinality, of=entry.path)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay_spec.base.errors import boundary
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import (
@@ -73,13 +73,15 @@ class ListedManifest:
         """A field by its number; ``None`` where it is not there."""
         return self._layout.value(self._record, identifier)
 
-    def place(self, identifier: int, *below: str) -> Place:
+    def place(self, identifier: int, *below: str) -> ClaimPlace:
         """Where a field is."""
-        return Place(self.file, self.number, (self._layout.name(identifier), *below))
+        return ClaimPlace(self.file, self.number, (self._layout.name(identifier), *below))
 
-    def summary_place(self, number: int, member: str) -> Place:
+    def summary_place(self, number: int, member: str) -> ClaimPlace:
         """Where a member of a summary is."""
-        return Place(self.file, self.number, (f"{self._layout.name(field_ids.PARTITIONS)}[{number}]", member))
+        return ClaimPlace(
+            self.file, self.number, (f"{self._layout.name(field_ids.PARTITIONS)}[{number}]", member)
+        )
 
     @property
     def content(self) -> int:
@@ -276,22 +278,22 @@ class Entry:
             return False, None
         return True, layout.value(self.partition, identifier)
 
-    def place(self, identifier: int, key: int | None = None) -> Place:
+    def place(self, identifier: int, key: int | None = None) -> ClaimPlace:
         """Where a field of the file is; of a map, where the value of a key is."""
         name = self.manifest.files.name(identifier)
         return self.own.below(name if key is None else f"{name}[{key}]")
 
     @property
-    def own(self) -> Place:
+    def own(self) -> ClaimPlace:
         """Where the record of the file is."""
         return self.own_place(field_ids.DATA_FILE)
 
-    def partition_place(self, identifier: int) -> Place:
+    def partition_place(self, identifier: int) -> ClaimPlace:
         """Where a partition value is."""
         layout = self.manifest.partition
         name = str(identifier) if layout is None else layout.name(identifier)
         return self.place(field_ids.PARTITION).below(name)
 
-    def own_place(self, identifier: int) -> Place:
+    def own_place(self, identifier: int) -> ClaimPlace:
         """Where a field of the entry itself is."""
-        return Place(self.manifest.name, self.number, (self.manifest.layout.name(identifier),))
+        return ClaimPlace(self.manifest.name, self.number, (self.manifest.layout.name(identifier),))

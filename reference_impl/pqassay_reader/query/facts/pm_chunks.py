@@ -36,7 +36,7 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import Repetition
 from pqassay_spec.pm.from_parquet.snapshot import ENCODING_BITS
 from pqassay_spec.pm.types import logical_type
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 _ENCODING_BITS = [(encoding, int(bit)) for encoding, bit in ENCODING_BITS.items()]
 # Plain numbers: flags with names take many times longer to combine, and a scan asks for each chunk.
@@ -162,7 +162,7 @@ def _overlap(held: range, asked: range | None) -> range:
     return range(max(held.start, asked.start), min(held.stop, asked.stop))
 
 
-def _decoded(column: Column, content: bytes) -> Any:
+def _decoded(column: SnapshotColumn, content: bytes) -> Any:
     found: Any = pq.read_table(pa.BufferReader(content), use_threads=False).column(0)
     while not column.max_rep_level and pa.types.is_struct(found.type):
         found = pc.struct_field(found, 0)  # groups stand for levels only
@@ -187,7 +187,7 @@ def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_va
 # ------------------------------------------------------------------------------------------------------- the schema
 
 
-def schema_of(column: Column, *, logical: bool = True) -> list[SchemaElement]:
+def schema_of(column: SnapshotColumn, *, logical: bool = True) -> list[SchemaElement]:
     """A schema whose only leaf has the levels of a column: lists in lists for its repetition levels, the rest optional.
 
     Which of the groups are optional is not in ``_pm``; the rows are the same however they are shared out, but for the

@@ -21,7 +21,7 @@ from pqassay_reader.query.facts.pm_chunks import schema_of
 from pqassay_reference.pages.mini_file import ROOT, mini_file
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 Item = TypeVar("Item")
 
@@ -44,7 +44,7 @@ _decisive = attrgetter(
 """What a column's kind depends on."""
 
 
-def _kinds_of(columns: Sequence[Column]) -> list[_Kind]:
+def _kinds_of(columns: Sequence[SnapshotColumn]) -> list[_Kind]:
     """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where a column's levels are none that a schema has."""
     known: dict[Any, _Kind] = {}
     found: list[_Kind] = []
@@ -77,7 +77,7 @@ class Made(Sequence[Item]):
         return self._make(chosen) if isinstance(chosen, int) else list(map(self._make, chosen))
 
 
-def described(columns: Sequence[Column]) -> tuple[pa.Schema, Made[SchemaField], Made[SchemaLeaf]]:
+def described(columns: Sequence[SnapshotColumn]) -> tuple[pa.Schema, Made[SchemaField], Made[SchemaLeaf]]:
     """The schema of columns as Arrow reads it, the fields below its root, and the one leaf that each has.
 
     Args:

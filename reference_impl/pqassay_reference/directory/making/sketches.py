@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pqassay_reference.directory.making.blobs import Blob
+from pqassay_reference.directory.making.blobs import MadeBlob
 from pqassay_reference.directory.making.described_data import DescribedColumn, DescribedData
 from pqassay_reference.directory.making.ordered_values import (
     OrderedValues,
@@ -44,7 +44,7 @@ def library() -> Any:
     return module
 
 
-def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, limit: SizeLimit) -> Blob:
+def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, limit: SizeLimit) -> MadeBlob:
     """The blob of sketches of a column.
 
     Args:
@@ -71,7 +71,7 @@ def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, lim
             given += len(part.values) - part.values.null_count
     made = [part.serialize_compact() if kind == IndexType.HLL else part.serialize() for part in parts]
     limit.require(sum(map(len, made)))
-    return Blob(build_sketches(made), given)
+    return MadeBlob(build_sketches(made), given)
 
 
 def _maker(kind: IndexType, parameter: int | None) -> Callable[[], Any]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from construct import Int32ul, Int64ul
 from numpy.typing import NDArray
 
-from pqassay_reference.directory.making.blobs import Blob
+from pqassay_reference.directory.making.blobs import MadeBlob
 from pqassay_reference.directory.making.described_data import DescribedColumn, DescribedData, GroupValues
 from pqassay_reference.directory.making.grouping import MOST_COMBINATIONS, Groups, grouped, ranked
 from pqassay_reference.directory.making.ordered_values import (
@@ -76,7 +76,7 @@ class Zones(NamedTuple):
         return len(self.rows)
 
 
-def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
+def zone_sums(data: DescribedData, *, limit: SizeLimit) -> MadeBlob:
     """The blob of the zone sums of the last column, for each combination of the others.
 
     Raises:
@@ -95,7 +95,7 @@ def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
         found = [_merged(found)] if found else [_without_rows(len(data.columns) - 1)]
     blob = _built(data.columns, found)
     limit.require(len(blob))
-    return Blob(blob, sum(map(len, found)))
+    return MadeBlob(blob, sum(map(len, found)))
 
 
 def _without_rows(key_count: int) -> Zones:

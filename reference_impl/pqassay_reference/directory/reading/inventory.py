@@ -25,7 +25,7 @@ from pqassay_spec.parquet.file import read_footer, read_framing, read_head
 
 
 @dataclass(frozen=True)
-class Listed:
+class InventoryEntry:
     """One entry of a file.
 
     Attributes:
@@ -51,7 +51,7 @@ class Inventory:
     """
 
     path: str
-    entries: tuple[Listed, ...]
+    entries: tuple[InventoryEntry, ...]
     foreign: int
     damaged: tuple[Malformed, ...]
 
@@ -71,7 +71,7 @@ def list_indexes(path: str | os.PathLike[str]) -> Inventory:
         indexes = stored_indexes(metadata)
         stale = [why_stale(entry, metadata) for entry in indexes.entries]
         entries = tuple(
-            Listed(entry, why, "" if why else _unusable(file, indexes, entry))
+            InventoryEntry(entry, why, "" if why else _unusable(file, indexes, entry))
             for entry, why in zip(indexes.entries, stale, strict=True)
         )
     return Inventory(os.fspath(path), entries, indexes.foreign, indexes.damaged)
