@@ -49,7 +49,7 @@ def plan(
     Leaves out column chunks that hold only nulls. `pqassay pm read` makes the same requests.
     """
     with reported(file):
-        from pqassay_reader.query.facts.pm_chunks import pieces_of
+        from pqassay_reader.query.facts.pm_schema import pieces_of
         from pqassay_reference.cli import tables
         from pqassay_reference.pm.query import planned
 

@@ -22,8 +22,7 @@ from pqassay_reader.condition.rows import condition_of
 from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
 from pqassay_reader.pages.row_selection import by_statistics, rows_left
 from pqassay_reader.query.facts.footer_facts import NOWHERE, ChunkSizes, FileFacts, SchemaField
-from pqassay_reader.query.facts.pm_chunks import facts_of, pieces_of
-from pqassay_reader.query.facts.pm_schema import Made, described
+from pqassay_reader.query.facts.pm_schema import Made, described, facts_of, pieces_of
 from pqassay_reader.query.fetching.ranges import Piece
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused
@@ -172,23 +171,37 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
         Refused: The snapshot describes a file of another size, or columns that are parts of a struct.
         Malformed: It cannot be read.
     """
-    fields = reader.footer.fields
     if reader.parquet_file_size != size:
         raise Refused(
             f"{reader.source.name} describes a Parquet file of {reader.parquet_file_size} bytes, and it has {size}; "
             "read it by its footer"
         )
-    reader.require_distinct_blocks()
-    columns = reader.columns
-    twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
+    counts = Counter(column.name for column in reader.columns)
+    twice = [name for name, count in counts.items() if count > 1]
     if twice:
         raise Refused(f"column {twice[0]} has several parts, of which _pm does not say how they are nested")
-    schema, described_fields, described_leaves = described(columns)
-    groups = [_RowGroup(reader, number, described_fields) for number in range(reader.row_group_count)]
-    metadata = _Metadata(groups, [TYPE_DEFINED] * len(columns))
-    framing = Framing(size, fields.parquet_footer_offset, fields.parquet_footer_length)
-    facts = PmFacts(cast("FileMetaData", metadata), framing, schema, reader=reader)
-    facts.fields, facts.leaves = described_fields, described_leaves
+    return snapshot_facts(reader)
+
+
+def snapshot_facts(reader: PmReader, *, logical: bool = True) -> PmFacts:
+    """The facts of a snapshot, with parts of nested columns as columns of their own.
+
+    Args:
+        reader: The snapshot.
+        logical: Whether values get the types that QuestDB's type codes say.
+
+    Raises:
+        Refused: A column's levels are none that a schema has.
+        Malformed: It cannot be read.
+    """
+    reader.require_distinct_blocks()
+    footer, size = reader.footer.fields, reader.parquet_file_size
+    schema, fields, leaves = described(reader.columns, logical=logical)
+    groups = [_RowGroup(reader, number, fields) for number in range(reader.row_group_count)]
+    metadata = cast("FileMetaData", _Metadata(groups, [TYPE_DEFINED] * len(fields)))
+    framing = Framing(size, footer.parquet_footer_offset, footer.parquet_footer_length)
+    facts = PmFacts(metadata, framing, schema, reader=reader)
+    facts.fields, facts.leaves = fields, leaves
     return facts
 
 
@@ -220,4 +233,4 @@ def row_groups_left(reader: PmReader, tree: Tree) -> list[int]:
     return [number for number in kept if may_match(number)]
 
 
-__all__ = ["PmFacts", "pm_facts", "row_groups_left"]
+__all__ = ["PmFacts", "pm_facts", "row_groups_left", "snapshot_facts"]
