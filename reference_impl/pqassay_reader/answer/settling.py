@@ -32,13 +32,11 @@ class Settled(NamedTuple):
 
     Attributes:
         condition: The part.
-        columns: The columns that it names.
         may: Whether it may be true of a row.
         must: Whether it is true of all rows.
     """
 
     condition: Condition
-    columns: frozenset[str]
     may: Mask
     must: Mask
 
@@ -67,7 +65,7 @@ def settled(
             may, must = sets.row_groups(part.condition, EVERY), sets.certain_row_groups(part.condition)
             if asks_statistics:
                 _ask_statistics(lake, part.condition, may, must)
-        found.append(Settled(part.condition, part.columns, may, must))
+        found.append(Settled(part.condition, may, must))
     return found
 
 

@@ -91,7 +91,7 @@ def answered_by_zones(
         table = pa.concat_tables(several).combine_chunks()
         chosen = np.asarray(table.column(ROWS)) > 0
         for part in known:
-            if part.columns <= set(keys):
+            if part.condition.columns <= set(keys):
                 chosen &= rows_of(part.condition, table)
         found.sums.append((measure, table.filter(pa.array(chosen))))
     return found
@@ -171,7 +171,7 @@ class _Chooser:
         first, end = self._lake.first[number : number + 2]
         is_served = np.ones(int(end - first), np.bool_)
         for part in self._known:
-            if not part.columns <= keys:
+            if not part.condition.columns <= keys:
                 is_served &= part.must[first:end]
         return set(np.flatnonzero(is_served).tolist())
 

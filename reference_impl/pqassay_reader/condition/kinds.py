@@ -140,7 +140,7 @@ class Kind:
         kind = self.arrow
         if pa.types.is_null(kind):
             return END, END
-        if _is_text(kind) or _is_bytes(kind):
+        if has_bytes(kind):
             return self._among_texts(constant)
         if self.step is None and not pa.types.is_floating(kind):
             raise Incomparable
@@ -242,6 +242,11 @@ def _is_bytes(kind: Any) -> bool:
     return types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
 
 
+def has_bytes(kind: Any) -> bool:
+    """Whether values of a type are bytes, or text, which compares like bytes."""
+    return _is_text(kind) or _is_bytes(kind)
+
+
 ADVICE: dict[str, Callable[[Any], bool]] = {
     "write a number": _is_number,
     "write true or false": pa.types.is_boolean,
@@ -340,4 +345,4 @@ def find_column(schema: pa.Schema, name: str) -> tuple[tuple[str, ...], pa.DataT
     return path, place
 
 
-__all__ = ["Incomparable", "Kind", "compared_type", "find_column", "kind_of", "shown"]
+__all__ = ["Incomparable", "Kind", "compared_type", "find_column", "has_bytes", "kind_of", "shown"]

@@ -8,10 +8,10 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
+from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.query.fetching.field_pages import FieldPages
 from pqassay_reader.query.fetching.page_layout import Leaf, Page
 
@@ -131,21 +131,12 @@ def columns_of_fields(fields: Iterable[FieldPages], asked: Collection[str]) -> l
 
 def columns_of_claims(claims: Mapping[str, ChunkClaims | None]) -> list[ColumnTrace]:
     """The columns of a condition of which no page was read: column indexes left no row."""
-    return [
-        _column(leaf, in_condition=True, read=(), row_count=one.row_count)
-        for one in claims.values()
-        if one is not None
-        for leaf in _indexed(one)
-    ]
-
-
-def _indexed(claims: ChunkClaims) -> Iterator[Leaf]:
-    """The leaf of a chunk whose offset index was read."""
-    if "offset_index" in claims.__dict__:
-        try:
-            yield Leaf(claims, 0, 0).indexed()
-        except Mistrusted:
-            return
+    found: list[ColumnTrace] = []
+    for one in claims.values():
+        if one is not None and "offset_index" in one.__dict__:  # which was read
+            leaf = Leaf(one, 0, 0).indexed()
+            found.append(_column(leaf, in_condition=True, read=(), row_count=one.row_count))
+    return found
 
 
 def _column(

@@ -115,9 +115,9 @@ def _group(name: str, optional: bool | None, *, is_list: bool = False) -> Schema
 
 
 def _repetition(optional: bool | None) -> int:
-    if optional is None:
-        return FieldRepetitionType.REPEATED
-    return FieldRepetitionType.OPTIONAL if optional else FieldRepetitionType.REQUIRED
+    """That of a field; ``None`` is that of a list's inner group."""
+    kinds = FieldRepetitionType
+    return kinds.REPEATED if optional is None else kinds.OPTIONAL if optional else kinds.REQUIRED
 
 
 Item = TypeVar("Item")

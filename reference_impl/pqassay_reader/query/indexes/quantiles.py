@@ -58,11 +58,6 @@ class Quantiles:
         """Values that are neither null nor NaN."""
         return int(self.sketch.n)
 
-    @cached_property
-    def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest of them."""
-        return float(self.sketch.get_min_value()), float(self.sketch.get_max_value())
-
     def number(self, test: ColumnTest, value: Any) -> float | None:
         """A value of a set as the sketch holds it; ``None`` where it has no such number."""
         raw = plain_bytes(self.leaf, test.kind.constant(value))
@@ -77,7 +72,7 @@ class Quantiles:
             return True
         if not self.count:
             return False
-        least, greatest = self.bounds
+        least, greatest = float(self.sketch.get_min_value()), float(self.sketch.get_max_value())
         for ends in values.ends:
             low = None if ends.low is None else self.number(test, ends.low[1])
             high = None if ends.high is None else self.number(test, ends.high[1])
