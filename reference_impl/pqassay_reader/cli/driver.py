@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -234,16 +235,12 @@ def _encode_directory(request: Request, _: str) -> Answer:
     return {"answer": "accept"}
 
 
-def _pm(name: str) -> Callable[[Request, str], Answer]:
+def _pm(name: str, request: Request, _: str) -> Answer:
     """An operation of `pqassay_reader.cli.driver_pm`."""
+    from pqassay_reader.cli import driver_pm
 
-    def operation(request: Request, _: str) -> Answer:
-        from pqassay_reader.cli import driver_pm
-
-        answer: Answer = getattr(driver_pm, name)(request)
-        return answer
-
-    return operation
+    answer: Answer = getattr(driver_pm, name)(request)
+    return answer
 
 
 KNOWS = (
@@ -282,7 +279,7 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "dir.encode": _encode_directory,
     "dir.scan": _scan,
     **{
-        f"pm.{name}": _pm(name)
+        f"pm.{name}": partial(_pm, name)
         for name in ("decode", "lint", "encode", "update", "scan", "snapshot", "prune", "plan")
     },
 }

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -59,13 +58,10 @@ def target_of(source: Source) -> Target:
 
     Where it has an attribute ``modified``, a time in nanoseconds, what is known of the file is kept until that changes.
     """
-
-    @contextlib.contextmanager
-    def opened() -> Generator[Source]:
-        yield source
-
     modified: int = getattr(source, "modified", 0)
-    return Target(source.name, (source.name, source.size, modified, 0), opened, is_local=False)
+    return Target(
+        source.name, (source.name, source.size, modified, 0), lambda: nullcontext(source), is_local=False
+    )
 
 
 def targets_of(path: str | os.PathLike[str]) -> list[Target]:
