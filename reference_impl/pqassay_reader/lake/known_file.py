@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from pqassay_reader.directory.arrays import Located, OpenIndex, open_index
 from pqassay_reader.query.facts.footer_facts import FileFacts
-from pqassay_reader.query.fetching.tails import LOCAL_TAIL, REMOTE_TAIL, NativeSource
+from pqassay_reader.query.fetching.ranges import LOCAL_TAIL, REMOTE_TAIL
 from pqassay_reference.directory.reading.usable_entries import UsableEntry, read_entries
 from pqassay_reference.errors import about
+from pqassay_reference.rewrite.stored_object import ObjectSource
 from pqassay_spec.base.sources import FileSource, require_range
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.entries import EntryKey
@@ -74,7 +75,7 @@ class KnownFile:
 
     def _opened(self) -> Any:
         return (
-            FileSource(self.path) if self._filesystem is None else NativeSource(self._filesystem, self.path)
+            FileSource(self.path) if self._filesystem is None else ObjectSource(self._filesystem, self.path)
         )
 
     def drop_tail(self) -> None:

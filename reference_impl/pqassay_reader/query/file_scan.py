@@ -30,13 +30,14 @@ from pqassay_reader.query.fetching.page_layout import Numbers
 from pqassay_reader.query.fetching.ranges import (
     FOREVER,
     GAP,
+    LOCAL_TAIL,
     REMOTE_GAP,
+    REMOTE_TAIL,
     STEP_GAPS,
     Fetched,
     FetchedRanges,
     Piece,
 )
-from pqassay_reader.query.fetching.tails import LOCAL_TAIL, REMOTE_TAIL
 from pqassay_reader.query.group_scan import GroupScan, Question
 from pqassay_reader.query.indexes.distinct_sets import WHOLE_GROUPS, file_sets
 from pqassay_reader.query.indexes.file_index import file_index_verdict

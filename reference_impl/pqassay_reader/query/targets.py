@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from pqassay_reader.query.facts.footer_facts import Identity
+from pqassay_reader.query.fetching.ranges import REMOTE_TAIL
 from pqassay_reader.query.fetching.request_pool import request_pool
-from pqassay_reader.query.fetching.tails import REMOTE_TAIL, NativeSource
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import list_files, located
+from pqassay_reference.rewrite.stored_object import ObjectSource
 from pqassay_spec.base.sources import FileSource, Source
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -92,7 +93,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     found: list[Target] = []
     for at, one in enumerate(listed.paths):
         identity = one, listed.sizes[at], listed.modified[at], 0
-        opened: Any = partial(NativeSource, listed.filesystem, one)
+        opened: Any = partial(ObjectSource, listed.filesystem, one)
         if listed.is_local:
             opened = partial(LocalFile, one)
         elif ahead is not None and ahead.path == one:
@@ -120,11 +121,11 @@ class _OpenedAhead:
     def __init__(self, filesystem: Any, path: str) -> None:
         self.path = path
         self._filesystem = filesystem
-        self._task: Future[NativeSource] | None = request_pool().submit(NativeSource, filesystem, path)
+        self._task: Future[ObjectSource] | None = request_pool().submit(ObjectSource, filesystem, path)
 
-    def __call__(self) -> NativeSource:
+    def __call__(self) -> ObjectSource:
         task, self._task = self._task, None
-        return NativeSource(self._filesystem, self.path) if task is None else task.result()
+        return ObjectSource(self._filesystem, self.path) if task is None else task.result()
 
     def drop(self) -> None:
         """Close the file, which is a folder, or is not there."""
@@ -132,7 +133,7 @@ class _OpenedAhead:
             self._task.add_done_callback(_close)
 
 
-def _close(task: Future[NativeSource]) -> None:
+def _close(task: Future[ObjectSource]) -> None:
     if task.exception() is None:
         with task.result():
             pass
