@@ -77,7 +77,7 @@ def answered_by_zones(
     Raises:
         OSError: A file cannot be read.
     """
-    found = Zones(np.zeros(len(needed), np.bool_), 0, [])
+    zones = Zones(np.zeros(len(needed), np.bool_), 0, [])
     chooser = _Chooser(lake, asked, known, needed, fields)
     numbers = np.unique(lake.file_of[needed]).tolist()
     tables: defaultdict[tuple[Any, ...], list[pa.Table]] = defaultdict(list)
@@ -155,7 +155,7 @@ class _Chooser:
 
     def _entries(self, file: KnownFile, measure: str | None, *, needs_sum: bool) -> list[UsableEntry]:
         """The entries of a file that may serve for a measure, the shortest first."""
-        found = [
+        usable = [
             entry
             for (kind, column), entries in file.entries.items()
             if kind is IndexType.ZONE_SUMS and measure in (None, column)
@@ -164,7 +164,7 @@ class _Chooser:
             and not (needs_sum and sum_kind(entry.leaves[-1]) is SumKind.NONE)
             and file.is_worth(entry, self._fields)
         ]
-        return sorted(found, key=lambda entry: entry.entry.head.stored_length)
+        return sorted(usable, key=lambda entry: entry.entry.head.stored_length)
 
     def _served(self, number: int, keys: frozenset[str]) -> set[int]:
         """The row groups of a file in which each part of the condition is about some keys, or true of all rows."""

@@ -201,7 +201,7 @@ def scan(
     with reported_files(path):
         from pqassay_reader.query.scan import scan as scanned
 
-        found = scanned(
+        result = scanned(
             path,
             condition,
             names,
@@ -214,12 +214,12 @@ def scan(
             metadata=metadata.value,
             explain=explain,
         )
-        with _progress_bar(found, is_free=not sys.stdout.isatty() or output is not None or explain):
-            _put_rows(found, form, output, is_cut=is_cut, is_silent=explain and output is None)
+        with _progress_bar(result, is_free=not sys.stdout.isatty() or output is not None or explain):
+            _put_rows(result, form, output, is_cut=is_cut, is_silent=explain and output is None)
         if explain:
-            _print_explanation(found, path, condition, form)
+            _print_explanation(result, path, condition, form)
     if not explain:
-        typer.echo(_fetched(found), err=True)
+        typer.echo(_fetched(result), err=True)
 
 
 def _separated(given: list[str] | None, option: str) -> list[str] | None:

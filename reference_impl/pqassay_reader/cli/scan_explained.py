@@ -75,7 +75,7 @@ def percent(step: Step) -> str:
     """
     if not step.share:
         return ""
-    # 100 % is said of nothing being left only.
+    # 100 % is shown only if nothing is left.
     share = min(step.share, 0.999) if step.left.length else step.share
     return f"{share:.1%}".replace("%", " %")
 

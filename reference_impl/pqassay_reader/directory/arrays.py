@@ -126,7 +126,7 @@ def open_index(located: Located) -> OpenIndex | None:
 def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | None]:
     """What many indexes hold; ``None`` for one that is left aside, as its file's list says then."""
     arrays = iter(plain_arrays([packed for one in opened if one is not None for packed in one.packed]))
-    found: list[Sets | Sums | None] = []
+    indexes: list[Sets | Sums | None] = []
     for index in opened:
         values = [next(arrays) for _ in index.packed] if index is not None else []
         is_good = index is not None and all(array is not None for array in values)

@@ -58,7 +58,7 @@ def plain_arrays(packed: Sequence[Packed]) -> list[Any]:
 
     It is ``None`` where the bytes are not those of so many values.  Blobs of columns of one type are decoded together.
     """
-    found: list[Any] = [None] * len(packed)
+    arrays: list[Any] = [None] * len(packed)
     alike: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     for place, one in enumerate(packed):
         alike[stored_type(one.element)].append(place)

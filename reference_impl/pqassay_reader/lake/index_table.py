@@ -63,8 +63,8 @@ class Entry:
     """The facts of the table about one column of one file.
 
     Attributes:
-        path: Of the file, relative to the indexed folder.
-        size: Of the file in bytes.
+        path: The path of the file, relative to the indexed folder.
+        size: The size of the file in bytes.
         modified: Its modification time in nanoseconds since 1970.
         column: The column, its path joined by dots.
         row_count: Rows of the file.
@@ -145,11 +145,11 @@ def part_file(handle: pa.OSFile) -> pq.ParquetFile:
 
 
 def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = None) -> pa.Table:
-    """Read one part, or what it says of some columns.
+    """Read one part, or what it says about some columns.
 
     Raises:
-        Undecodable: It is no Parquet file, or cannot be read.
-        Refused: It is no part of an index table, or one of another version.
+        Undecodable: It is not a Parquet file, or cannot be read.
+        Refused: It is not a part of an index table, or one of another version.
     """
     try:
         with native_file(path) as handle, part_file(handle) as file:
@@ -179,7 +179,7 @@ class Contents:
 
 
 def read_entries(folder: str | os.PathLike[str], columns: Collection[str] | None = None) -> Contents:
-    """Read a table, or what it says of some columns.
+    """Read a table, or what it says about some columns.
 
     A part that cannot be read is left out: its files are as good as not indexed.
 

@@ -48,8 +48,8 @@ class KnownFiles:
     """The files of a dataset, and what is known of them.
 
     Attributes:
-        paths: Of the files.
-        sizes: Of the files in bytes.
+        paths: The paths of the files.
+        sizes: The sizes of the files in bytes.
         sets: The distinct sets in their index directories, which are read when a condition first names their column.
         whole: By their columns, the values of whole files.
         later: By the column that they describe, the IDX1 indexes that did not come along with their footers, by the numbers of their files.
@@ -155,7 +155,7 @@ class Described:
     """What IDX1 indexes are good for in a dataset.
 
     Attributes:
-        schema: Of the dataset.
+        schema: That of the dataset.
         partitions: The columns that folders stand for.
         columns: The columns that are asked for; ``None`` for all.
         vouched: The column that indexes without companion record describe.
@@ -196,7 +196,7 @@ class Described:
         if index.mistrust:
             return f"its companion record does not count: {index.mistrust}"
         if self.vouched is None:
-            return "its index has no companion record, and nobody vouches for it"
+            return "its index has no companion record, and is not trusted without one"
         lost = index.lost
         return f"its index is lossy: the published reader does not get {lost[0][:60]!r}" if lost else ""
 
@@ -245,8 +245,8 @@ def know_files(
     table: str | None,
     progress: Progress | None,
 ) -> KnownFiles:
-    """Find out what indexes say of the files of a dataset. See `pqassay_reader.lake.indexed_dataset.open_indexed`."""
-    # Where a folder is called `nation=Peru`, that is what the dataset says of its rows, whatever the file holds.
+    """Find out what indexes say about the files of a dataset. See `pqassay_reader.lake.indexed_dataset.open_indexed`."""
+    # Where a folder is called `nation=Peru`, that is what the dataset says about its rows, whatever the file holds.
     partitions = frozenset[str]()
     if listed.partitioning != "hive" or "=" in "".join(listed.paths):
         partitions = frozenset(

@@ -124,7 +124,7 @@ def _true(
     index: Extracted,
     companion: idx1_companion.Companion | None,
 ) -> None:
-    """Compare the index with its column, or with every string column where nobody names one."""
+    """Compare the index with its column, or with every string column where none is named."""
     from pqassay_reference.columns.column_values import read_distinct_values  # noqa: PLC0415 - what is malformed is refused without pyarrow
 
     names = [leaf.name for leaf in leaves(metadata) if is_string(leaf) and not leaf.max_repetition_level]

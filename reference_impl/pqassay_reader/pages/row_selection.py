@@ -1,4 +1,4 @@
-"""Selection of rows: those of a row group that a condition leaves over, by everything that the file says about its values.
+"""Selection of rows: those of a row group that a condition keeps, by everything that the file says about its values.
 
 What is left are ranges of rows; which pages of which column hold them, the offset indexes say.  A conjunction leaves what all
 of its parts leave, a disjunction what any of them leaves.

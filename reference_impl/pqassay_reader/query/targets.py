@@ -90,7 +90,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     if not listed.paths:
         raise Refused(f"{name}: there are no Parquet files in it")
     constants = _constants([listed.relative(one) for one in listed.paths])
-    found: list[Target] = []
+    targets: list[Target] = []
     for at, one in enumerate(listed.paths):
         identity = one, listed.sizes[at], listed.modified[at], 0
         opened: Any = partial(ObjectSource, listed.filesystem, one)
@@ -103,7 +103,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
 
 
 class LocalFile(FileSource):
-    """A local file, known by what the operating system says of the file that is open, whatever has its name by now."""
+    """A local file, known by what the operating system says about the open file, whatever has its name by now."""
 
     @property
     def identity(self) -> Identity:
@@ -141,18 +141,18 @@ def _close(task: Future[ObjectSource]) -> None:
 
 def _constants(paths: Sequence[str]) -> list[dict[str, Any]]:
     """The columns that the folders of each file stand for: numbers where all values are, else text."""
-    found = [{key: unquote(value) for key, value in _pairs(path)} for path in paths]
-    names = list(found[0])
-    for path, pairs in zip(paths, found, strict=True):
+    pairs_by_path = [{key: unquote(value) for key, value in _pairs(path)} for path in paths]
+    names = list(pairs_by_path[0])
+    for path, pairs in zip(paths, pairs_by_path, strict=True):
         if list(pairs) != names:
             raise Refused(f"{path}: its folders name columns {list(pairs)}, those of {paths[0]} {names}")
-    kinds = {name: _kind([pairs[name] for pairs in found]) for name in names}
+    kinds = {name: _kind([pairs[name] for pairs in pairs_by_path]) for name in names}
     return [
         {
             name: pa.scalar(None if value == NO_VALUE else value, pa.string()).cast(kinds[name])
             for name, value in pairs.items()
         }
-        for pairs in found
+        for pairs in pairs_by_path
     ]
 
 

@@ -37,7 +37,7 @@ class ChunkRows:
         logical: Whether values get the types that QuestDB's type codes say.
 
     Raises:
-        Refused: There is no such column, or a column's levels are none that a schema has.
+        Refused: There is no such column, or no schema has the levels of a column.
     """
 
     def __init__(

@@ -112,19 +112,19 @@ class PmClaims(ChunkClaims):
     def bitset(self) -> bytes:
         """The bitset of the bloom filter. Raises `Mistrusted`."""
         try:
-            found = self.reader.bloom(self.row_group, self.place)
-            if isinstance(found, ExternalBloom):
-                found = self.source.read(found.offset, found.length)
+            raw = self.reader.bloom(self.row_group, self.place)
+            if isinstance(raw, ExternalBloom):
+                raw = self.source.read(raw.offset, raw.length)
         except FormatError as error:
             raise Mistrusted(str(error)) from None
-        if not found or not found.strip(b"\0"):
+        if not raw or not raw.strip(b"\0"):
             raise Mistrusted("there is no bloom filter, or an empty one")
-        return found
+        return raw
 
 
 @dataclass
 class PmFacts(FileFacts):
-    """What ``_pm`` says of a file."""
+    """What ``_pm`` says about a file."""
 
     reader: PmReader = field(kw_only=True)
 
@@ -161,7 +161,7 @@ class PmFacts(FileFacts):
 
 
 def pm_facts(reader: PmReader, size: int) -> PmFacts:
-    """The facts that a snapshot says of its Parquet file.
+    """The facts that a snapshot states about its Parquet file.
 
     Args:
         reader: The snapshot.

@@ -144,7 +144,7 @@ _decisive = attrgetter(
 def _kinds_of(columns: Sequence[SnapshotColumn], *, logical: bool) -> list[_Kind]:
     """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where a column's levels are none that a schema has."""
     known: dict[Any, _Kind] = {}
-    found: list[_Kind] = []
+    kinds: list[_Kind] = []
     for column in columns:
         key = _decisive(column)
         kind = known.get(key)
@@ -152,8 +152,8 @@ def _kinds_of(columns: Sequence[SnapshotColumn], *, logical: bool) -> list[_Kind
             elements = schema_of(column, logical=logical)
             read: pa.Schema = pq.ParquetFile(pa.BufferReader(mini_file(elements, [], 0))).schema_arrow
             kind = known[key] = _Kind(elements, read.field(0))
-        found.append(kind)
-    return found
+        kinds.append(kind)
+    return kinds
 
 
 class Made(Sequence[Item]):
@@ -184,7 +184,7 @@ def described(
         logical: Whether values get the types that QuestDB's type codes say.
 
     Raises:
-        Refused: A column's levels are none that a schema has.
+        Refused: No schema has the levels of a column.
     """
     kinds = _kinds_of(columns, logical=logical)
     schema = pa.schema(
