@@ -240,7 +240,7 @@ def _item(node: Any) -> Item:
 def _column(node: Any) -> str:
     name = column_name(node)
     if name is None:
-        raise Refused(f"{node.unnest().sql()!r} is no column; {SUPPORTED}")
+        raise Refused(f"{node.unnest().sql()!r} is not a column; {SUPPORTED}")
     return name
 
 

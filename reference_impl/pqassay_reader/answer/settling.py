@@ -65,8 +65,8 @@ def settled(
             may, must = sets.row_groups(part.condition, EVERY), sets.certain_row_groups(part.condition)
             if asks_statistics:
                 _ask_statistics(lake, part.condition, may, must)
-        found.append(Settled(part.condition, may, must))
-    return found
+        settlements.append(Settled(part.condition, may, must))
+    return settlements
 
 
 def _by_folders(lake: Lake, condition: Condition) -> Mask:

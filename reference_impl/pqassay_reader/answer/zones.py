@@ -83,8 +83,8 @@ def answered_by_zones(
     tables: defaultdict[tuple[Any, ...], list[pa.Table]] = defaultdict(list)
     with ThreadPoolExecutor(lake.threads) as pool:
         for number, (groups, rows, uses) in zip(numbers, pool.map(chooser.of_file, numbers), strict=True):
-            found.answered[lake.first[number] + np.array(sorted(groups), np.int64)] = True
-            found.rows += rows
+            zones.answered[lake.first[number] + np.array(sorted(groups), np.int64)] = True
+            zones.rows += rows
             for measure, keys, table in uses:
                 tables[measure, keys, str(table.schema)].append(table)
     for (measure, keys, _), several in tables.items():
@@ -93,8 +93,8 @@ def answered_by_zones(
         for part in known:
             if part.condition.columns <= set(keys):
                 chosen &= rows_of(part.condition, table)
-        found.sums.append((measure, table.filter(pa.array(chosen))))
-    return found
+        zones.sums.append((measure, table.filter(pa.array(chosen))))
+    return zones
 
 
 _Use = tuple[str | None, tuple[str, ...], pa.Table]

@@ -135,7 +135,7 @@ def _decode(request: Request, _: str) -> Answer:
     values = list(index.values)
     if values == [""] and _holds_no_value(request["file"], request.get("column")):
         values = []  # an empty payload: only the column tells what it stands for
-    value: Answer = {"values": values, "layout": found.layout.value, "offset": found.offset}
+    value: Answer = {"values": values, "layout": index.layout.value, "offset": index.offset}
     return {"answer": "accept", "value": value}
 
 

@@ -133,8 +133,8 @@ def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | No
         if index is not None and not is_good:
             located = index.located
             located.aside.append(LeftAside(located.usable.name, "its values cannot be decoded"))
-        found.append(index.finish(values) if index is not None and is_good else None)
-    return found
+        indexes.append(index.finish(values) if index is not None and is_good else None)
+    return indexes
 
 
 def read_indexes(located: Sequence[Located]) -> list[Sets | Sums | None]:

@@ -56,19 +56,19 @@ class Packed(NamedTuple):
 def plain_arrays(packed: Sequence[Packed]) -> list[Any]:
     """An Arrow array for each of many blobs, in the type that pyarrow reads the column in, an extension as what it stores.
 
-    It is ``None`` where the bytes are not those of so many values.  Blobs of columns of one type are decoded together.
+    It is ``None`` where the bytes are not those of as many values.  Blobs of columns of one type are decoded together.
     """
     arrays: list[Any] = [None] * len(packed)
     alike: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     for place, one in enumerate(packed):
         alike[stored_type(one.element)].append(place)
     for places in alike.values():
-        arrays = _together([packed[place] for place in places])
-        if arrays is None and len(places) > 1:
-            arrays = [(_together([packed[place]]) or [None])[0] for place in places]
-        for place, array in zip(places, arrays or [None], strict=True):
-            found[place] = array
-    return found
+        decoded = _together([packed[place] for place in places])
+        if decoded is None and len(places) > 1:
+            decoded = [(_together([packed[place]]) or [None])[0] for place in places]
+        for place, array in zip(places, decoded or [None], strict=True):
+            arrays[place] = array
+    return arrays
 
 
 def stored_type(element: SchemaElement) -> tuple[Any, ...]:

@@ -351,9 +351,9 @@ def _table_folder(listed: ListedFiles, table: str | None) -> str | None:
 def _fresh(
     listed: ListedFiles, schema: pa.Schema, column: str, rows: pa.Table
 ) -> tuple[WholeFiles, list[int]]:
-    """What the rows of a table say of a column of the files as they are now, and the numbers of files of which it knows an older state.
+    """What the rows of a table say about a column of the files as they are now, and the numbers of the files that it knows in an older state.
 
-    Of each file the rows of the latest run count, and only if all of them are of the same file as it is now.
+    The rows of the latest run of a file count, if all of them describe the file as it is now.
     """
     numbers = {listed.relative(path): number for number, path in enumerate(listed.paths)}
     paths: Any = rows.column("path").combine_chunks().dictionary_encode()
@@ -365,7 +365,7 @@ def _fresh(
     latest = np.full(len(listed.paths) + 1, -1, np.int64)  # the last one is that of files which are not there
     np.maximum.at(latest, file, runs)
     counts = (file >= 0) & (runs == latest[file])
-    # Where nobody knows the time, nobody knows whether the file is the same.
+    # Without a known time it is not known whether the file is the same.
     same = (sizes == np.array([*listed.sizes, -1])[file]) & (modified != 0)
     same &= modified == np.array([*listed.modified, -1])[file]
     is_known = latest >= 0

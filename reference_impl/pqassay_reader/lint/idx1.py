@@ -43,7 +43,7 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         read_head(source)
         framing = read_framing(source)
         metadata, _ = read_footer(source, framing)
-        leaves(metadata)  # raises where the schema is no tree
+        leaves(metadata)  # raises where the schema is not a tree
         pairs = metadata.key_value_metadata or []
         keys = [pair.key for pair in pairs]
         if idx1.KEY not in keys:

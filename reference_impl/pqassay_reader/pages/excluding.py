@@ -1,4 +1,4 @@
-"""What a condition leaves over of files by the distinct sets in their index directories: row groups, and rows by pages.
+"""What a condition keeps of files by the distinct sets in their index directories: row groups, and rows by pages.
 
 A part of the file is left out if the condition is true for no value that its set allows.  A test of one column, or several joined, is tried
 on the values themselves, so that whatever can be asked of a column is decided.  If AND joins tests on several columns, one is enough to
@@ -129,7 +129,7 @@ class FileSets:
         return folded(condition, of_test, all_masks, any_mask)
 
     def rows(self, condition: Condition, row_group: int, row_count: int) -> Rows:
-        """The rows of a row group of one file that all sets leave over."""
+        """The rows of a row group of one file that all sets keep."""
         everything: Rows = [range(row_count)] if row_count else []
 
         def of_test(test: ColumnTest) -> Rows:

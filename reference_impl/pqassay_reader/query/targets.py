@@ -98,8 +98,8 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
             opened = partial(LocalFile, one)
         elif ahead is not None and ahead.path == one:
             opened = ahead
-        found.append(Target(one, identity, opened, listed.is_local, constants[at]))
-    return found
+        targets.append(Target(one, identity, opened, listed.is_local, constants[at]))
+    return targets
 
 
 class LocalFile(FileSource):

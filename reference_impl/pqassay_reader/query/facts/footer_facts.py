@@ -303,7 +303,7 @@ class KeptFacts:
             return facts
 
     def keep(self, identity: Identity, facts: FileFacts) -> None:
-        """Keep the facts of a file; of one whose modification time nobody knows, nothing is kept."""
+        """Keep the facts of a file; without a known modification time, nothing is kept."""
         if identity[2]:
             with self._lock:
                 self._facts[identity] = facts

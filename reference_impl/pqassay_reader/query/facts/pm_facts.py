@@ -191,7 +191,7 @@ def snapshot_facts(reader: PmReader, *, logical: bool = True) -> PmFacts:
         logical: Whether values get the types that QuestDB's type codes say.
 
     Raises:
-        Refused: A column's levels are none that a schema has.
+        Refused: No schema has the levels of a column.
         Malformed: It cannot be read.
     """
     reader.require_distinct_blocks()

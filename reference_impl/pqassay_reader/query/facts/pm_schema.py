@@ -46,7 +46,7 @@ def pieces_of(chunks: Iterable[PlannedRange], until: Sequence[float]) -> list[Pi
 
 
 def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
-    """What the footer of a small file says of the chunk."""
+    """What the footer of a small file says about the chunk."""
     named = [encoding for encoding, bit in _ENCODING_BITS if encodings & bit]
     return ColumnMetaData(
         type=schema[-1].type or 0,
@@ -142,7 +142,7 @@ _decisive = attrgetter(
 
 
 def _kinds_of(columns: Sequence[SnapshotColumn], *, logical: bool) -> list[_Kind]:
-    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where a column's levels are none that a schema has."""
+    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where no schema has the levels of a column."""
     known: dict[Any, _Kind] = {}
     kinds: list[_Kind] = []
     for column in columns:

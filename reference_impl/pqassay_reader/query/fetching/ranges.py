@@ -38,7 +38,7 @@ LOCAL_TAIL = 8 << 10
 """Bytes that are read from the end of a local file before its footer is looked for."""
 
 REMOTE_TAIL = 64 << 10
-"""The least that is read from the end of a file behind a URI, where a second request costs more than bytes that nobody needs."""
+"""The least that is read from the end of a file behind a URI, where a second request costs more than needless bytes."""
 
 LONGEST = 8 << 20
 """Bytes of the longest request that is made of several ranges: longer ones are shared among requests that run at once."""

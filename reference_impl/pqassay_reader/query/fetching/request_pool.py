@@ -17,7 +17,7 @@ REQUESTS = 64
 
 @cache
 def request_pool() -> Executor:
-    """The pool, made at the first call; nobody shuts it down."""
+    """The pool, made at the first call; it is never shut down."""
     return ThreadPoolExecutor(REQUESTS, thread_name_prefix="pqassay-requests")
 
 

@@ -170,11 +170,11 @@ def file_quantiles(
         entry = _entry_of(entries, facts.leaves[place])
         if entry is None or entry.entry.head.stored_length * WORTH > saved:
             continue
-        key = found.entry.key
+        key = entry.entry.key
         try:
             library()
             if key not in facts.sketches:
-                facts.sketches[key] = read_sketches(found, source, facts.framing, facts.metadata)
+                facts.sketches[key] = read_sketches(entry, source, facts.framing, facts.metadata)
             columns[name] = facts.leaves[place], facts.sketches[key]
         except Refused:
             return None, aside
