@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -236,12 +236,11 @@ class FileScan:
             yield from self._windows(by_group)
 
     def _groups(self) -> list[GroupScan]:
-        found: list[GroupScan] = []
-        first_row = 0
-        for number, rows in enumerate(self.facts.row_counts):
-            found.append(GroupScan(self.facts, self.ranges, number, first_row, self.question))
-            first_row += rows
-        return found
+        firsts = list(accumulate(self.facts.row_counts, initial=0))[:-1]
+        return [
+            GroupScan(self.facts, self.ranges, number, first, self.question)
+            for number, first in enumerate(firsts)
+        ]
 
     def _is_ruled_out(self) -> bool:
         """Whether no row of the file can match: by what its folders stand for, and by its own index."""

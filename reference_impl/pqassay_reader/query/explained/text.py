@@ -119,24 +119,24 @@ def columns_of_fields(fields: Iterable[FieldPages], asked: Collection[str]) -> l
         fields: The fields.
         asked: Names of the fields that the condition names.
     """
-    found = [
+    columns = [
         _column(
             leaf, in_condition=one.field.arrow.name in asked, read=one.read_pages, row_count=one.row_count
         )
         for one in fields
         for leaf in one.layout.leaves
     ]
-    return sorted(found, key=lambda column: not column.in_condition)
+    return sorted(columns, key=lambda column: not column.in_condition)
 
 
 def columns_of_claims(claims: Mapping[str, ChunkClaims | None]) -> list[ColumnTrace]:
     """The columns of a condition of which no page was read: column indexes left no row."""
-    found: list[ColumnTrace] = []
+    columns: list[ColumnTrace] = []
     for one in claims.values():
         if one is not None and "offset_index" in one.__dict__:  # which was read
             leaf = Leaf(one, 0, 0).indexed()
-            found.append(_column(leaf, in_condition=True, read=(), row_count=one.row_count))
-    return found
+            columns.append(_column(leaf, in_condition=True, read=(), row_count=one.row_count))
+    return columns
 
 
 def _column(

@@ -101,14 +101,14 @@ class ChunkRows:
             parts = list(self._reader.columns_of(name))
             yield name if len(parts) == 1 else f"{name}.{parts.index(place)}"
 
-    def _plain(self, place: int, found: Any) -> Any:
+    def _plain(self, place: int, values: Any) -> Any:
         """Values, or a type, without groups that stand for levels only."""
-        is_type = isinstance(found, pa.DataType)
+        is_type = isinstance(values, pa.DataType)
         while not self._reader.columns[place].max_rep_level and pa.types.is_struct(
-            found if is_type else found.type
+            values if is_type else values.type
         ):
-            found = found.field(0).type if is_type else pc.struct_field(found, 0)
-        return found
+            values = values.field(0).type if is_type else pc.struct_field(values, 0)
+        return values
 
     def _column(self, row_group: int, first_row: int, place: int, rows: range) -> Any:
         field, numbers = self._facts.fields[place], np.arange(rows.start, rows.stop)

@@ -144,16 +144,12 @@ _decisive = attrgetter(
 def _kinds_of(columns: Sequence[SnapshotColumn], *, logical: bool) -> list[_Kind]:
     """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where no schema has the levels of a column."""
     known: dict[Any, _Kind] = {}
-    kinds: list[_Kind] = []
     for column in columns:
-        key = _decisive(column)
-        kind = known.get(key)
-        if kind is None:
+        if _decisive(column) not in known:
             elements = schema_of(column, logical=logical)
             read: pa.Schema = pq.ParquetFile(pa.BufferReader(mini_file(elements, [], 0))).schema_arrow
-            kind = known[key] = _Kind(elements, read.field(0))
-        kinds.append(kind)
-    return kinds
+            known[_decisive(column)] = _Kind(elements, read.field(0))
+    return [known[_decisive(column)] for column in columns]
 
 
 class Made(Sequence[Item]):
