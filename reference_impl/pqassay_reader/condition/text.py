@@ -44,31 +44,21 @@ def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
     Raises:
         Refused: The text is not a condition, or one that a tree cannot express.
     """
+    message = f"{_short(text)!r} is not a condition: "
+    parsed = parsed_sql(
+        text, "condition", lambda problem: message + _short(problem), dialect=dialect, into=exp.Condition
+    )
+    return parsed_tree(parsed)
 
-    def wrong(problem: str) -> str:
-        return f"{_short(text)!r} is not a condition: {_short(problem)}"
 
-    return parsed_tree(parsed_sql(text, "condition", wrong, dialect=dialect, into=exp.Condition))
-
-
-def parsed_sql(text: str, what: str, wrong: Callable[[str], str], **options: Any) -> Any:
-    """What sqlglot makes of a text.
-
-    Args:
-        text: The text.
-        what: What it is to be.
-        wrong: The message where it is not, given the problem.
-        options: Those of sqlglot.
-
-    Raises:
-        Refused: It is too long, too deep, or not SQL.
-    """
+def parsed_sql(text: str, what: str, message: Callable[[str], str], **options: Any) -> Any:
+    """What sqlglot makes of a text, with its own options. Raises `Refused` if it is too long or too deep, and with ``message`` if it is not SQL."""
     if len(text) > LONGEST:
         raise Refused(f"the {what} has {len(text)} characters, where {LONGEST} are the most")
     try:
         return sqlglot.parse_one(text, **options)
     except SqlglotError as error:
-        raise Refused(wrong(str(error).partition("\n")[0].split(". Line")[0])) from None
+        raise Refused(message(str(error).partition("\n")[0].split(". Line")[0])) from None
     except RecursionError:
         raise Refused(f"the {what} is nested too deeply") from None
 
