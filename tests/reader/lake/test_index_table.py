@@ -241,7 +241,7 @@ def test_what_is_read_from_a_table_is_what_was_written_file_by_file(tabled: Path
     assert {
         (name, value, given.count(None), (tabled / name).stat().st_size)
         for name, given in FILES.items()
-        for value in {value for value in given if value} or {None}
+        for value in set(filter(None, given)) or [None]
     } == {(row["path"], row["value"], row["null_count"], row["size"]) for row in nation.to_pylist()}
 
 
