@@ -106,8 +106,6 @@ FAKES = "tests/suite/fakes/*"
 JUDGE, SUITE = "conformance/pqassay/**/*.py", "conformance/pqassay_suite/**/*.py"
 LAKE = "conformance/pqassay_lake/**/*.py"
 COMMANDS = (JUDGE, LAKE, SUITE, "reference_impl/*/cli/*.py", "pipeline/pqassay_spark/cli/*.py")
-RECALL = ("docs/data/recall*", "docs/data/table_recall*", "docs/data/upstream.json")
-
 CHANGED_CASE = "A case in a revision should stay as it is: give what is new an id of its own, or say in the changelog that the draft took it in."
 
 REGISTRY: tuple[Derived, ...] = (
@@ -117,7 +115,6 @@ REGISTRY: tuple[Derived, ...] = (
     Derived("picture of an update", ("spec/chapters/pictures/pm-update.svg",), (CHAIN,), "pm_update_picture"),
     Derived("revision drafts", ("spec/revisions/*.toml",), ("spec/revisions/*.toml", GOLDEN), "revisions", CHANGED_CASE),
     Derived("null scores", ("conformance/implementations/null_scores.toml",), (RULES, GOLDEN, FAKES, SUITE), "null_scores"),
-    Derived("recall", ("docs/recall.md",), (*RECALL, "golden_files/**/table.json", "spec/pqassay_spec/rules/documents.toml"), "recall_page"),
     Derived("shapes", ("spec/pqassay_spec/rules/shapes.json",), (RULES, GOLDEN, JUDGE, "golden_files/**/table.json", "spec/pqassay_spec/rules/observed.json"), "shapes"),
     Derived("observed", ("README.md", "docs/**/*.md"), ("spec/pqassay_spec/rules/observed.json",), "observe"),
     PageTables("picture of indexes", ("docs/assets/which-index.svg",), ("benchmarks/which_index_figures.json",), "which_index"),

@@ -22,6 +22,7 @@ SOURCES: Mapping[str, str] = {
     "index_writing": "benchmarks/index_write_figures.json",
     "options": "",
     "prune": "benchmarks/prune_figures.json",
+    "recall": "",
     "repairs": "docs/data/repairs.json",
     "scale": "",
     "scan": "benchmarks/scan_figures.json",
