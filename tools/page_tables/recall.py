@@ -69,7 +69,9 @@ def reasons(_: None) -> Iterator[str]:
 
 
 def _reasons(store: Store) -> Counter[str]:
-    return Counter(row.reason for stored in store.documents.values() for row in stored.sentences if row.reason)
+    return Counter(
+        row.reason for stored in store.documents.values() for row in stored.sentences if row.reason
+    )
 
 
 TABLES = {
