@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any
 
 from pages.markup import Link
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+TOOLS = Path(__file__).resolve().parent.parent
+ROOT = TOOLS.parent
 
 SOURCES: Mapping[str, str] = {
     "answers": "benchmarks/answer_figures.json",
@@ -53,6 +55,8 @@ def lines(name: str, _: Link) -> Iterator[str]:
 
 
 def _module(name: str) -> Any:
+    if str(TOOLS) not in sys.path:  # MkDocs has it there only while it loads the hooks
+        sys.path.append(str(TOOLS))
     return importlib.import_module(f"page_tables.{name}")
 
 
