@@ -9,10 +9,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from pqassay.stores.patterns import PathPattern
 from pqassay_spec.golden.case import MANIFEST, Case
 from pqassay_spec.golden.folder import golden_files
 from pqassay_spec.golden.literals import Rows
@@ -141,15 +141,7 @@ def matches(name: str, pattern: str) -> bool:
     >>> matches("idx1/plain", "idx1/*"), matches("interop/a/b", "interop/*"), matches("interop/a/b", "interop/**")
     (True, False, True)
     """
-    return name == pattern or _matches(name.split("/"), pattern.split("/"))
-
-
-def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    if not patterns:
-        return not names
-    if patterns[0] == "**":
-        return any(_matches(names[skipped:], patterns[1:]) for skipped in range(len(names) + 1))
-    return bool(names) and fnmatchcase(names[0], patterns[0]) and _matches(names[1:], patterns[1:])
+    return name == pattern or PathPattern(pattern.split("/")).matches(name.split("/"))
 
 
 def select(cases: Sequence[GoldenCase], patterns: Sequence[str]) -> list[GoldenCase]:
