@@ -32,7 +32,7 @@ from pqassay.report.run.model import NEITHER, Operation, Outcome, Problem, Resul
 from pqassay_spec.base.strict_json import Closed
 from pqassay_suite.cases.case import matches
 
-TABLE = "expectation"
+TABLE: Final = "expectation"
 
 
 class ExpectationsError(ValueError):

@@ -10,6 +10,7 @@ import typer
 
 from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import epilog, example
+from pqassay_suite.cli.driver import failing
 
 EPILOG = epilog(
     "`pqassay suite drivers`",
@@ -52,10 +53,8 @@ def drivers(
 
     if timeout is not None and not build:
         fail("--timeout is for the lines of a build; give --build as well")
-    try:
+    with failing(ImplementationError):
         found = [implementation(name) for name in names] if names else implementations()
-    except ImplementationError as error:
-        fail(str(error))
     failed = False
     widths = [
         max(len(text) for text in column) + 2
@@ -121,10 +120,9 @@ def new_driver(
         fail(f"{folder} is there already; name a new folder")
     beside = folder.with_name(f".{folder.name}.new")
     try:
-        _copy_as_new(found.folder, beside)
-        beside.rename(folder)
-    except OSError as error:
-        fail(f"{error.filename or folder}: {error.strerror or error}")
+        with failing(of=folder):
+            _copy_as_new(found.folder, beside)
+            beside.rename(folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     filled = [

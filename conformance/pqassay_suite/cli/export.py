@@ -12,6 +12,7 @@ import typer
 
 from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import epilog, example
+from pqassay_suite.cli.driver import failing
 
 PACK_EPILOG = epilog(
     "`pqassay suite pack parquet-files`",
@@ -67,17 +68,13 @@ def export_pack(
     wanted = [name.upper() for name in family or ()]
     if strange := [name for name in wanted if name not in known]:
         fail(f"there is no family {strange[0]}; there are {', '.join(known)}")
-    try:
+    with failing(CaseError, PackError):
         require_replaceable(folder)
         packs = [packed(golden) for golden in chosen(load(golden_folder()), wanted, whole=whole or as_seeds)]
         if not packs:
             fail(f"no golden file of {', '.join(wanted)} tests a reader; name another family")
         files = seeds(packs) if as_seeds else contents(packs, pages(packs))
         write_pack(folder, files)
-    except (CaseError, PackError) as error:
-        fail(str(error))
-    except OSError as error:
-        fail(f"{error.filename or folder}: {error.strerror or error}")
     bad = sum(each.golden.case.kind != "valid" for each in packs)
     size = sum(map(len, files.values()))
     if as_seeds:

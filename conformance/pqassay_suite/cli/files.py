@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pqassay.cli.failure import fail, fail_at_length
+from pqassay.cli.failure import fail
 from pqassay.report.run import files as run_files
+from pqassay_suite.cli.driver import failing
 
 if TYPE_CHECKING:
     from pqassay.report.run.model import RunReport
@@ -62,29 +63,22 @@ class OwnFiles:
             known: The driver under test among those that come with pqassay.
             progress: See `CollectionCases.make`.
         """
-        from pqassay_suite.drivers.driver import CannotStartError, DriverUnderTest
+        from pqassay_suite.drivers.driver import DriverUnderTest
         from pqassay_suite.own_files.collection import CollectionCases
         from pqassay_suite.own_files.second_readers import TooFewReadersError, second_readers
 
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
-            try:
-                with contextlib.closing(DriverUnderTest(settings)) as driver:
-                    greeting = driver.greet()
+            with failing(TooFewReadersError), contextlib.closing(DriverUnderTest(settings)) as driver:
+                greeting = driver.greet()
                 name = greeting.name if greeting else None
                 readers = second_readers(known.decoder if known else None, name)
-            except CannotStartError as error:
-                fail_at_length(str(error))
-            except TooFewReadersError as error:
-                fail(str(error))
             stack.callback(readers.close)
             makes = stack.enter_context(
                 contextlib.closing(CollectionCases(readers, self.limits, Path(folder)))
             )
-            try:
+            with failing():
                 cases, asked = makes.make(self.files, self.chosen, settings.jobs, progress)
-            except CannotStartError as error:
-                fail(str(error))
             if not cases:
                 fail("; ".join(["there is nothing to ask about", *run_files.left_out_lines(asked.left_out)]))
             yield cases, asked
@@ -111,11 +105,9 @@ def files_to_ask(
     from pqassay_suite.cases.case import CaseError
     from pqassay_suite.own_files.collection import Limits, files_in
 
-    try:
+    with failing(CaseError):
         files = files_in(folder)
         chosen = files.chosen(patterns, {case for case, _ in wrong} or None)
-    except CaseError as error:
-        fail(str(error))
     return OwnFiles(files, chosen, Limits(math.ceil(max_size * MEBIBYTE), max_values))
 
 

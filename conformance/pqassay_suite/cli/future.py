@@ -5,15 +5,15 @@ Exit codes: 0 no wrong rows and no crash; 1 wrong rows or a crash; 2 wrong usage
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqassay.cli.failure import fail, fail_at_length
 from pqassay_spec.base.help_pages import epilog, example
-from pqassay_suite.cli.driver import DriverCommand, named_drivers
+from pqassay_suite.cli.driver import DriverCommand, failing, named_drivers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,10 +58,8 @@ def future(
     from pqassay_suite.future.files import future_files
 
     named = named_drivers(driver or [], shipped or [])
-    try:
+    with failing(CaseError):
         files = future_files()
-    except CaseError as error:
-        fail(str(error))
     results = dict(_asked(one, files, timeout) for one in named)
     if output is not None:
         write_output(_json(files, results), output)
@@ -72,20 +70,16 @@ def future(
 
 def _asked(named: NamedDriver, files: Sequence[FutureFile], timeout: float) -> tuple[str, list[Survival]]:
     """The name and version of a driver, and what came of the files."""
-    from pqassay_suite.drivers.driver import CannotStartError, DriverUnderTest, Settings
+    from pqassay_suite.drivers.driver import DriverUnderTest, Settings
     from pqassay_suite.drivers.process import Limits
     from pqassay_suite.future.asking import survivals
 
     limits = Limits(max(timeout, named.seconds or 0))
-    under_test = DriverUnderTest(Settings(named.command, limits, jobs=1))
-    try:
+    settings = Settings(named.command, limits, jobs=1)
+    with failing(), contextlib.closing(DriverUnderTest(settings)) as under_test:
         hello = under_test.greet()
         label = f"{hello.name} {hello.version}" if hello else named.label
         return label, survivals(under_test, files)
-    except CannotStartError as error:
-        fail_at_length(str(error))
-    finally:
-        under_test.close()
 
 
 def _json(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_args
 
 import typer
 
-from pqassay.cli.failure import OutputFile, fail, fail_at_length, require_format, require_no_data
+from pqassay.cli.failure import OutputFile, fail, require_format, require_no_data
 from pqassay.cli.output import print_report, write_output
 from pqassay.cli.report import print_side_by_side
 from pqassay.report.formats import ABREAST, OF_RUNS, RUN_FORMAT_HELP, FormatName, format_of
@@ -27,6 +27,7 @@ from pqassay_spec.base.help_pages import epilog, example
 from pqassay_suite.cli.driver import (
     DriverCommand,
     NamedDriver,
+    failing,
     named_drivers,
     print_times,
     say_hello,
@@ -304,11 +305,9 @@ def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCa
     from pqassay_suite.cases.case import CaseError, load, select
     from pqassay_suite.cases.update_cases import asked_cases
 
-    try:
+    with failing(CaseError):
         every = load(folder) if folder else asked_cases()
         return every, select(every, patterns)
-    except CaseError as error:
-        fail(str(error))
 
 
 def _asked(
@@ -320,20 +319,10 @@ def _asked(
 ) -> RunReport:
     """Ask the driver; the cases of a revision count, without one all."""
     from pqassay_suite.cases.case import CaseError
-    from pqassay_suite.drivers.driver import CannotStartError
     from pqassay_suite.running.runner import run as run_cases
 
-    try:
-        with _progress() as progress:
-            return run_cases(cases, settings, known, revision=revision, progress=progress, times=times)
-    except CannotStartError as error:
-        fail_at_length(str(error))
-    except CaseError as error:
-        fail(str(error))
-    except OSError as error:
-        if error.filename is None:
-            raise  # not of a file: the output
-        fail(f"{error.filename}: {error.strerror or error}")
+    with failing(CaseError), _progress() as progress:
+        return run_cases(cases, settings, known, revision=revision, progress=progress, times=times)
 
 
 def _require_positive(given: Mapping[str, float | None]) -> None:
@@ -363,12 +352,8 @@ def _list(chosen: Sequence[Any], only: Sequence[Operation]) -> None:
 def _read_expectations(path: Path) -> Any:
     from pqassay_suite.cases.expectations import ExpectationsError, parse
 
-    try:
+    with failing(ExpectationsError, of=path):
         return parse(path.read_bytes())
-    except OSError as error:
-        fail(f"{path}: {error.strerror or error}")
-    except ExpectationsError as error:
-        fail(f"{path}: {error}")
 
 
 @contextlib.contextmanager
