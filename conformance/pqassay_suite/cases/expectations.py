@@ -25,7 +25,7 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from pqassay.report import expiry
 from pqassay.report.run.model import NEITHER, Operation, Outcome, Problem, Result

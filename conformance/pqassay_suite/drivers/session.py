@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,18 +66,10 @@ class Session:
         launcher: Starts it.
         command: The driver's command, without ``--serve``.
         folder: A folder for its temporary files.
-        environment: Variables to set.
     """
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        command: Sequence[str],
-        folder: Path,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, launcher: Launcher, command: Sequence[str], folder: Path) -> None:
         self._launcher = launcher
-        self._environment = environment
         self._command = [*command, SERVE]
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
@@ -104,9 +96,7 @@ class Session:
             self.close()
         if self._process is None or self._process.poll() is not None:
             self.close()
-            self._process = self._launcher.start(
-                self._command, self._folder, environment=self._environment, talks=True
-            )
+            self._process = self._launcher.start(self._command, self._folder, talks=True)
             for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
                 if stream is not None:
                     os.set_blocking(stream.fileno(), False)
@@ -135,13 +125,10 @@ class Sessions:
     Args:
         launcher: See `Session`.
         command: See `Session`.
-        environment: See `Session`.
     """
 
-    def __init__(
-        self, launcher: Launcher, command: Sequence[str], environment: Mapping[str, str] | None = None
-    ) -> None:
-        self._launcher, self._command, self._environment = launcher, command, environment
+    def __init__(self, launcher: Launcher, command: Sequence[str]) -> None:
+        self._launcher, self._command = launcher, command
         self._all: list[Session] = []
         self._of_thread = threading.local()
         self._lock = threading.Lock()
@@ -154,7 +141,7 @@ class Sessions:
             with self._lock:
                 folder = Path(self._folder.name, str(len(self._all)))
                 folder.mkdir()
-                session = Session(self._launcher, self._command, folder, self._environment)
+                session = Session(self._launcher, self._command, folder)
                 self._all.append(session)
             self._of_thread.session = session
         mine: Session = self._of_thread.session

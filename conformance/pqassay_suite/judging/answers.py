@@ -17,7 +17,7 @@ from pqassay.report.run.model import Operation
 from pqassay_spec.golden.case import Acceptance, Answering, Case
 from pqassay_spec.golden.literals import Rows
 from pqassay_suite.drivers import protocol
-from pqassay_suite.drivers.protocol import Accept, Answer, given
+from pqassay_suite.drivers.protocol import Accept, Answer
 from pqassay_suite.drivers.written_file import Inspection, WrittenFile
 from pqassay_suite.judging import directory_answers, pm_answers, row_answers
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, expects
@@ -194,7 +194,7 @@ def _judge_written(bench: Bench) -> Judgement:
     family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
     options = {family.column_option: case.column or ""} if family.column_option else {}
     asked = _wishes(bench)
-    wishes = None if asked is None else given(demanded(asked, rows))
+    wishes = None if asked is None else demanded(asked, rows)
     inspected = bench.inspector.inspect(Inspection(str(bench.output), options, rows.names(), wishes))
     if isinstance(inspected, str):
         return Judgement(False, "the written file cannot be judged", "a file that can be checked", inspected)
@@ -205,8 +205,8 @@ def _judge_written(bench: Bench) -> Judgement:
 
 
 def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFile) -> Judgement:
-    case = bench.case
-    other_rows = "" if inspected.error or family.whole else rows_difference(rows.values(), inspected.rows)
+    case, came = bench.case, Rows(rows.columns, inspected.rows).values()
+    other_rows = "" if inspected.error or family.whole else rows_difference(rows.values(), came)
     if inspected.failures:
         broken = tuple(rule for rule, _ in inspected.failures)
         parts = [f"{rule}: {message}" for rule, message in inspected.failures]
@@ -230,7 +230,7 @@ def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFil
     if family.whole:
         return pm_answers.judged_value(case.expect.value, inspected.value or {}, "the written file has a ")
     if other_rows:
-        kind = difference_of_rows(rows.values(), inspected.rows)
+        kind = difference_of_rows(rows.values(), came)
         return Judgement(
             False,
             "the written file holds other rows",
