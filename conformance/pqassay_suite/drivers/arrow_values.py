@@ -41,27 +41,26 @@ def rows_of(table: Any, columns: Sequence[str]) -> list[list[Value]]:
 def _written(scalar: Any) -> Written:
     if not scalar.is_valid:
         return None
+    kind = scalar.type
     found: Written
-    match scalar:
-        case pa.ExtensionScalar() | pa.DictionaryScalar():
-            found = _written(scalar.value)
-        case pa.Date32Scalar():
-            found = Date(str(scalar.value))
-        case pa.Time32Scalar() | pa.Time64Scalar():
-            found = Time(str(scalar.value * _UNITS[scalar.type.unit]))
-        case pa.TimestampScalar():
-            found = Timestamp(str(scalar.value * _UNITS[scalar.type.unit]))
-        case pa.Decimal32Scalar() | pa.Decimal64Scalar() | pa.Decimal128Scalar() | pa.Decimal256Scalar():
-            found = Decimal(f"{scalar.as_py():f}")
-        case pa.StructScalar():
-            found = Struct({field.name: _written(scalar[place]) for place, field in enumerate(scalar.type)})
-        case pa.MapScalar():
-            found = Map([(_written(pair[0]), _written(pair[1])) for pair in scalar.values])
-        case pa.ListScalar():
-            found = List([_written(value) for value in scalar.values])
-        case _:
-            plain = scalar.as_py()
-            if not isinstance(plain, bool | int | float | str | bytes):
-                raise TypeError(f"the protocol has no values of the type {scalar.type}")
-            found = write_value(plain)
+    if isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind):
+        found = _written(scalar.value)
+    elif pa.types.is_date32(kind):
+        found = Date(str(scalar.value))
+    elif pa.types.is_time(kind):
+        found = Time(str(scalar.value * _UNITS[kind.unit]))
+    elif pa.types.is_timestamp(kind):
+        found = Timestamp(str(scalar.value * _UNITS[kind.unit]))
+    elif pa.types.is_decimal(kind):
+        found = Decimal(f"{scalar.as_py():f}")
+    elif pa.types.is_struct(kind):
+        found = Struct({field.name: _written(scalar[place]) for place, field in enumerate(kind)})
+    elif pa.types.is_map(kind):
+        found = Map([(_written(pair[0]), _written(pair[1])) for pair in scalar.values])
+    elif pa.types.is_nested(kind):
+        found = List([_written(value) for value in scalar.values])
+    elif isinstance(plain := scalar.as_py(), bool | int | float | str | bytes):
+        found = write_value(plain)
+    else:
+        raise TypeError(f"the protocol has no values of the type {kind}")
     return found

@@ -10,7 +10,7 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, cast, get_args
 
 from pqassay.literals.rows import rows_difference
 from pqassay.report.run.model import Operation
@@ -23,8 +23,6 @@ from pqassay_suite.judging import directory_answers, pm_answers, row_answers
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, expects
 from pqassay_suite.judging.differences import difference_of_rows
 from pqassay_suite.judging.pm_updates import UPDATING
-
-Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,6 @@ FAMILIES: dict[str, Family] = {
     # Rules of every type of index: DIR-021 has nothing to ask of IDX1.
     "DIR": Family(proof=("DIR-014", "DIR-015", "DIR-016", "DIR-017"), entries=True),
 }
-
-
-def _decode_request(bench: Bench, _: object) -> protocol.CaseRequest:
-    case = bench.case
-    probes = case.expect.probes
-    return protocol.DecodeRequest(
-        protocol.PROTOCOL, "decode", case.family, str(bench.input), case.column, probes
-    )
 
 
 def _judge_decode(bench: Bench, answering: Answering, answer: Answer) -> Judgement:
@@ -131,11 +121,6 @@ def _listed(items: Sequence[str]) -> str:
     return f"{shown}, …" if len(items) > 3 else shown
 
 
-def _lint_request(bench: Bench, _: object) -> protocol.CaseRequest:
-    case = bench.case
-    return protocol.LintRequest(protocol.PROTOCOL, "lint", case.family, str(bench.input), case.column)
-
-
 def _judge_lint(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
     return expects(acceptance, answer, bench.accidents) or RIGHT
 
@@ -143,21 +128,11 @@ def _judge_lint(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgeme
 # -------------------------------------------------------------------------------------------------- writing
 
 
-def _encode_request(bench: Bench, _: object) -> protocol.CaseRequest:
-    case, value = bench.case, None
-    rows, column, wishes = case.expect.rows, case.column, _wishes(bench)
+def _encode_members(bench: Bench, _: object) -> dict[str, Any]:
+    case = bench.case
     if FAMILIES[case.family].whole:
-        rows, column, value = None, None, case.expect.value
-    return protocol.EncodeRequest(
-        protocol.PROTOCOL,
-        "encode",
-        case.family,
-        str(bench.output),
-        column,
-        rows,
-        value,
-        wishes,
-    )
+        return {"value": case.expect.value, "wishes": _wishes(bench)}
+    return {"column": case.column, "rows": case.expect.rows, "wishes": _wishes(bench)}
 
 
 def _wishes(bench: Bench) -> protocol.Wishes | None:
@@ -259,19 +234,22 @@ def judged_unsupported(bench: Bench) -> Judgement:
     return dataclasses.replace(RIGHT, warnings=judged.warnings) if judged.fault == "unfulfilled" else judged
 
 
-ASKING: dict[Operation, Asking[Any]] = {
-    "read": row_answers.READING,
-    "decode": Asking(lambda case: _once(case.expect.decode), _decode_request, _judge_decode),
-    "lint": Asking(lambda case: _once(case.expect.lint), _lint_request, _judge_lint),
-    "encode": Asking(lambda case: _once(case.expect.encode), _encode_request, _judge_encode),
-    "update": UPDATING,
-    **pm_answers.ASKING,
+ASKING: dict[Operation, Asking] = {
+    asking.operation: asking
+    for asking in (
+        row_answers.READING,
+        Asking(
+            "decode",
+            lambda bench, _: {"column": bench.case.column, "probes": bench.case.expect.probes},
+            _judge_decode,
+        ),
+        Asking("lint", lambda bench, _: {"column": bench.case.column}, _judge_lint),
+        Asking("encode", _encode_members, _judge_encode),
+        UPDATING,
+        *pm_answers.ASKING,
+    )
 }
 """Requests and judgements of each operation but `scan`, whose requests carry many queries: `pqassay_suite.running.scanning`."""
-
-
-def _once(expected: Thing | None) -> Sequence[Thing]:
-    return () if expected is None else (expected,)
 
 
 def operations(case: Case) -> list[Operation]:

@@ -37,6 +37,9 @@ MOST_PAIRED = 200
 
 OTHER_VALUE = "another value"
 
+_UNITS = (10**3, 10**6, 10**9)
+"""Nanoseconds of the units of times, but for the least."""
+
 LENGTHS = ("cut", "longer")
 """Differences that two values may have which have nothing to do with each other."""
 
@@ -177,18 +180,10 @@ def _is_nan(value: Value) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _is_zero(value: Value) -> bool:
-    return isinstance(value, float) and value == 0
-
-
-def _is_null(value: Value) -> bool:
-    return value is None
-
-
 _SPECIAL: Mapping[str, Callable[[Value], bool]] = {
     "a float is NaN": _is_nan,
-    "a float is zero": _is_zero,
-    "a value is null": _is_null,
+    "a float is zero": lambda value: isinstance(value, float) and value == 0,
+    "a value is null": lambda value: value is None,
 }
 
 _NAMES: Sequence[tuple[type, str]] = (
@@ -257,30 +252,24 @@ def _is_of_another_sign(wanted: Value, found: Value) -> bool:
     )
 
 
-def _moment(value: Value) -> int | None:
-    return (
-        int(value.timestamp)
-        if isinstance(value, Timestamp)
-        else int(value.time)
-        if isinstance(value, Time)
-        else None
-    )
+def _moments(wanted: Value, found: Value) -> tuple[int, int] | None:
+    if isinstance(wanted, Timestamp) and isinstance(found, Timestamp):
+        return int(wanted.timestamp), int(found.timestamp)
+    if isinstance(wanted, Time) and isinstance(found, Time):
+        return int(wanted.time), int(found.time)
+    return None
 
 
 def _is_less_precise(wanted: Value, found: Value) -> bool:
-    one, other = _moment(wanted), _moment(found)
-    return (
-        one is not None
-        and other is not None
-        and any(one // unit * unit == other for unit in (10**3, 10**6, 10**9))
-    )
+    moments = _moments(wanted, found)
+    return moments is not None and any(moments[0] // unit * unit == moments[1] for unit in _UNITS)
 
 
 def _is_of_another_unit(wanted: Value, found: Value) -> bool:
-    one, other = _moment(wanted), _moment(found)
-    return one is not None and other is not None and any(
-        (one * unit == other or other * unit == one) for unit in (10**3, 10**6, 10**9)
-    )  # fmt: skip
+    moments = _moments(wanted, found)
+    return moments is not None and any(
+        moments[0] * unit == moments[1] or moments[1] * unit == moments[0] for unit in _UNITS
+    )
 
 
 def _is_of_another_scale(wanted: Value, found: Value) -> bool:
@@ -296,32 +285,16 @@ def _is_cut(wanted: Value, found: Value) -> bool:
     return isinstance(wanted, bytes) and isinstance(found, bytes) and wanted.startswith(found)
 
 
-def _is_zero_of_another_sign(wanted: Value, found: Value) -> bool:
-    return wanted == found == 0
-
-
-def _is_longer(wanted: Value, found: Value) -> bool:
-    return _is_cut(found, wanted)
-
-
-def _becomes_nan(_: Value, found: Value) -> bool:
-    return _is_nan(found)
-
-
-def _was_nan(wanted: Value, _: Value) -> bool:
-    return _is_nan(wanted)
-
-
 _OF_LEAVES: Mapping[str, Callable[[Value, Value], bool]] = {
-    "NaN for a number": _becomes_nan,
-    "a number for NaN": _was_nan,
-    "another sign of zero": _is_zero_of_another_sign,
+    "NaN for a number": lambda _, found: _is_nan(found),
+    "a number for NaN": lambda wanted, _: _is_nan(wanted),
+    "another sign of zero": lambda wanted, found: wanted == found == 0,
     "another sign": _is_of_another_sign,
     "less precise": _is_less_precise,
     "another unit": _is_of_another_unit,
     "another scale": _is_of_another_scale,
     "cut": _is_cut,
-    "longer": _is_longer,
+    "longer": lambda wanted, found: _is_cut(found, wanted),
 }
 """Differences of two values of one kind that name a defect, the first that holds."""
 

@@ -6,16 +6,14 @@ import contextlib
 import json
 from collections.abc import Container, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
-from pqassay.report.run.model import Operation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.case import PlanExpectation, PruneExpectation, SnapshotExpectation
 from pqassay_spec.golden.literals import LongInteger, ValueNotReadableError, read_value
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import header as pm_header
-from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.protocol import Accept, Answer, IgnoredIndex
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, expects
 
@@ -137,28 +135,11 @@ def _shown(value: object) -> str:
 # ----------------------------------------------------------------------------------------------- operations
 
 
-def _snapshot_request(bench: Bench, expected: SnapshotExpectation) -> protocol.CaseRequest:
-    return protocol.SnapshotRequest(
-        protocol.PROTOCOL, "snapshot", bench.case.family, str(bench.input), expected.parquet_file_size
-    )
-
-
 def _judge_snapshot(bench: Bench, expected: SnapshotExpectation, answer: Answer) -> Judgement:
     judged = expects(expected.answer, answer, bench.accidents)
     if judged is None and isinstance(answer, Accept):
         judged = judged_value(expected.value, answer.value or {}, needed=NEEDED_OF_A_SNAPSHOT)
     return _about(f"Parquet file of {_number(expected.parquet_file_size)} bytes", judged or RIGHT)
-
-
-def _prune_request(bench: Bench, expected: PruneExpectation) -> protocol.CaseRequest:
-    return protocol.PruneRequest(
-        protocol.PROTOCOL,
-        "prune",
-        bench.case.family,
-        str(bench.input),
-        expected.predicate,
-        expected.parquet_file_size,
-    )
 
 
 def _judge_prune(bench: Bench, expected: PruneExpectation, answer: Answer) -> Judgement:
@@ -197,18 +178,6 @@ def _judged_row_groups(bench: Bench, expected: PruneExpectation, answer: Answer)
     return RIGHT
 
 
-def _plan_request(bench: Bench, expected: PlanExpectation) -> protocol.CaseRequest:
-    return protocol.PlanRequest(
-        protocol.PROTOCOL,
-        "plan",
-        bench.case.family,
-        str(bench.input),
-        expected.columns,
-        expected.row_groups,
-        expected.parquet_file_size,
-    )
-
-
 def _judge_plan(bench: Bench, expected: PlanExpectation, answer: Answer) -> Judgement:
     judged = expects(expected.answer, answer, bench.accidents)
     if judged is None and isinstance(answer, Accept):
@@ -234,8 +203,25 @@ def _about(what: str, judged: Judgement) -> Judgement:
     return replace(judged, reason=f"{judged.reason} ({what})")
 
 
-ASKING: dict[Operation, Asking[Any]] = {
-    "snapshot": Asking(lambda case: case.expect.snapshots or (), _snapshot_request, _judge_snapshot),
-    "prune": Asking(lambda case: case.expect.prune or (), _prune_request, _judge_prune),
-    "plan": Asking(lambda case: case.expect.plan or (), _plan_request, _judge_plan),
-}
+ASKING = (
+    Asking(
+        "snapshot", lambda _, expected: {"parquet_file_size": expected.parquet_file_size}, _judge_snapshot
+    ),
+    Asking(
+        "prune",
+        lambda _, expected: {
+            "predicate": expected.predicate,
+            "parquet_file_size": expected.parquet_file_size,
+        },
+        _judge_prune,
+    ),
+    Asking(
+        "plan",
+        lambda _, expected: {
+            "columns": expected.columns,
+            "row_groups": expected.row_groups,
+            "parquet_file_size": expected.parquet_file_size,
+        },
+        _judge_plan,
+    ),
+)

@@ -283,7 +283,7 @@ class _Asking:
         wrong = result.outcome in ("failed", "exposed") and not (result.actual or "").startswith("reject")
         if parent is None or not wrong or golden.rows is None or golden.rows != parent.rows:
             return False
-        expected = list(ASKING["read"].expected(parent.case))
+        expected = ASKING["read"].expected(parent.case)
         if number >= len(expected):
             return False
         key = parent.case.id, number
