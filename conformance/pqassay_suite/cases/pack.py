@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -282,15 +283,12 @@ def seeds(packs: Sequence[Packed]) -> dict[str, bytes]:
     }
 
 
-def write_pack(
-    folder: Path, files: dict[str, bytes], progress: Callable[[int, int], object] | None = None
-) -> None:
+def write_pack(folder: Path, files: dict[str, bytes]) -> None:
     """Write a pack whole or not at all: it is prepared beside the folder, and then has its name.
 
     Args:
         folder: A folder that is not there, is empty, or holds an earlier pack or seeds and nothing else.
         files: The files by their paths in it.
-        progress: Called with the number of files that are written, of how many.
 
     Raises:
         PackError: Something else is there.
@@ -301,15 +299,13 @@ def write_pack(
     fresh, old = (folder.with_name(f".{folder.name}{ending}") for ending in (TEMPORARY, REPLACED))
     shutil.rmtree(fresh, ignore_errors=True)
     try:
-        for number, (path, content) in enumerate(sorted(files.items()), 1):
+        for path, content in sorted(files.items()):
             target = fresh / path
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            if progress is not None:
-                progress(number, len(files))
         if folder.exists():
             shutil.rmtree(old, ignore_errors=True)
             folder.rename(old)
@@ -358,17 +354,11 @@ def _is_seed(folder: Path, path: str) -> bool:
 def _brought(path: Path) -> set[str] | None:
     """The paths that the manifest of a pack names; ``None`` where there is no such manifest."""
     try:
-        document = json.loads(path.read_bytes())
+        text = path.read_text("utf-8")
+        document = json.loads(text)
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or cast("dict[str, Any]", document).get("kind") != KIND:
         return None
-    found = {MANIFEST, README, LICENSE, SUMS, f"{GOOD}/{README}", f"{BAD}/{README}"}
-    entries: list[Any] = cast("dict[str, Any]", document).get("files") or []
-    for entry in entries:
-        if isinstance(entry, dict):
-            one = cast("dict[str, Any]", entry)
-            found |= {
-                str(each.get("path")) for each in (one, one.get("rows") or {}, *(one.get("beside") or ()))
-            }
-    return found
+    pages = {MANIFEST, README, LICENSE, SUMS, f"{GOOD}/{README}", f"{BAD}/{README}"}
+    return pages | set(re.findall(r'"path": "([^"]+)"', text))

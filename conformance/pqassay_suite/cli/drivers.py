@@ -110,12 +110,10 @@ def new_driver(
 
     It builds, answers hello, and reads files with a library that you replace.
     """
-    from pqassay_suite.drivers.implementations import ImplementationError, skeleton, skeletons
+    from pqassay_suite.drivers.implementations import ImplementationError, skeleton
 
-    try:
+    with failing(ImplementationError):
         found = skeleton(language)
-    except ImplementationError:
-        fail(f"there is no skeleton for {language}; there are {', '.join(one.name for one in skeletons())}")
     if folder.exists() or folder.is_symlink():
         fail(f"{folder} is there already; name a new folder")
     beside = folder.with_name(f".{folder.name}.new")

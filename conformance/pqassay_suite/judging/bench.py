@@ -6,6 +6,7 @@ What each operation asks, and which answers to it are right, is in `pqassay_suit
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -93,6 +94,25 @@ class Bench:
         self.input.write_bytes(self.golden.content())
         for name, content in self.golden.beside().items():
             (self.folder / name).write_bytes(content)
+
+    def keep(self, home: Path | None, case: str, request: protocol.CaseRequest, name: str) -> None:
+        """Keep request, answers and files below the folder of a case, with the paths of where they are kept.
+
+        Args:
+            home: Where exchanges are kept; ``None`` if they are not.
+            case: Id of the case that it is about.
+            request: The request.
+            name: The folder's name.
+        """
+        if home is None or not self.folder.is_dir():
+            return
+        target = home.resolve() / case / name
+        target.mkdir(parents=True, exist_ok=True)
+        for path in self.folder.iterdir():
+            if path.is_file() and not path.is_symlink():
+                shutil.copyfile(path, target / path.name)
+        text = protocol.to_json(request).replace(str(self.folder), str(target))
+        (target / "request.json").write_text(text, encoding="ascii")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ in the order of the cases.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import os
@@ -56,7 +57,6 @@ from pqassay_suite.judging.credit import credited
 from pqassay_suite.judging.differences import cause_of_answer, names_of
 from pqassay_suite.judging.pins import pin_of, pin_of_queries
 from pqassay_suite.judging.reader_faults import broken_reader_rules
-from pqassay_suite.running.keeping import keep
 from pqassay_suite.running.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
@@ -139,8 +139,6 @@ def run(
         CannotStartError: There is no such program, or it does not answer ``hello``.
         CaseError: A golden file is damaged.
     """
-    if shutil.which(settings.command[0]) is None:
-        raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
     driver = DriverUnderTest(settings)
     try:
         hello = driver.greet()
@@ -202,13 +200,8 @@ def declared(cases: Sequence[GoldenCase], settings: Settings) -> Declared:
     Raises:
         CannotStartError: There is no such program, or it does not answer ``hello``.
     """
-    if shutil.which(settings.command[0]) is None:
-        raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
-    driver = DriverUnderTest(settings)
-    try:
+    with contextlib.closing(DriverUnderTest(settings)) as driver:
         hello = driver.greet()
-    finally:
-        driver.close()
     work, _, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
     return Declared(hello or NOT_KNOWN, len(work), missing)
 
@@ -324,7 +317,7 @@ class _Asking:
                     if judged.right and operation == "encode":
                         self._keep_written(bench)
             finally:
-                keep(self.settings.keep, bench, case.id, request, f"{operation}-{number + 1}")
+                bench.keep(self.settings.keep, case.id, request, f"{operation}-{number + 1}")
             texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
             changed: dict[str, Any] = {
                 name: text and bench.without_folder(text) for name, text in texts.items()

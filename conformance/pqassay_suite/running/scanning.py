@@ -28,7 +28,6 @@ from pqassay_suite.judging.causes import ACCIDENTS, Accidents, Fault
 from pqassay_suite.judging.differences import Selection, cause_of_answer
 from pqassay_suite.judging.pins import pin_of
 from pqassay_suite.judging.row_answers import judged_rows, types_of, words_of
-from pqassay_suite.running.keeping import keep
 
 MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8, "DIR": 6}
 """Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
@@ -244,7 +243,7 @@ class Scanning:
             replies = self.driver.ask_queries(request, bench.folder)
             self._exchanges += 1
             about = "" if golden is self.golden else "-parent"
-            keep(self.kept, bench, self.golden.case.id, request, f"scan-{self._exchanges}{about}")
+            bench.keep(self.kept, self.golden.case.id, request, f"scan-{self._exchanges}{about}")
             self._hangs += any(isinstance(reply, NoAnswer) and reply.timed_out for reply in replies)
             judged = [_judged(bench, known, reply) for known, reply in zip(asked, replies, strict=True)]
             return [_without_folder(one, bench) for one in judged]
