@@ -36,12 +36,13 @@ from pqassay_suite.cli.driver import (
 from pqassay_suite.cli.files import (
     DEFAULT_MEBIBYTES,
     DEFAULT_VALUES,
+    cases_of,
     files_to_ask,
     list_files,
     with_collection,
 )
 
-GIBIBYTE = 1 << 30
+GIBIBYTE, MEBIBYTE = 1 << 30, 1 << 20
 
 NOTHING_ASKED = "these cases do not ask for that; `pqassay suite run --list` says what they ask for"
 
@@ -172,7 +173,7 @@ def run(
     require_no_data({"--output": output, "--write-expectations": write_expectations})
     wrong = wrong_in(rerun) if rerun else frozenset[tuple[str, str]]()
     only = operation or ()
-    own = None if files is None else files_to_ask(files, case or (), wrong, max_size, max_values)
+    own = None if files is None else files_to_ask(files, case or (), wrong)
     every, chosen = ([], []) if own else _golden(cases, case or ())
     if list_only:
         _list(chosen, only) if own is None else list_files(own)
@@ -207,8 +208,10 @@ def run(
     with _ended_by_sigterm(), contextlib.ExitStack() as stack:
         collection = None
         if own is not None:
+            limits = math.ceil(max_size * MEBIBYTE), max_values
             with _progress() as progress:
-                made, collection = stack.enter_context(own.cases(settings, known_driver, progress))
+                asking = cases_of(own, limits, settings, known_driver, progress)
+                made, collection = stack.enter_context(asking)
                 chosen = [*made]
         if not tasks(chosen, only):
             fail(NOTHING_ASKED)
