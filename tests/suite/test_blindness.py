@@ -35,7 +35,7 @@ from pqassay_suite.drivers.inspector import Inspector
 from pqassay_suite.drivers.protocol import Accept, IgnoredIndex, Reject, read_answer, to_json
 from pqassay_suite.judging.bench import Bench
 from pqassay_suite.judging.row_answers import judged_rows
-from pqassay_suite.running.scanning import CaseFacts, scan_request, wanted_rows
+from pqassay_suite.running.scanning import CaseFacts, records_of, scan_request, wanted_rows
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +99,7 @@ def wanted(golden: GoldenCase, query: CaseQuery, semantics: Semantics = IEEE) ->
     """The rows that a query must give; the query is one that `queries_of` keeps."""
     key = (golden.case.id, id(query), semantics)
     if key not in _WANTED:
-        _WANTED[key] = wanted_rows(rows_of(golden), query, semantics)
+        _WANTED[key] = wanted_rows(records_of(rows_of(golden)), query, semantics)
     return _WANTED[key]
 
 

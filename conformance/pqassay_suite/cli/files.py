@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import tempfile
 from collections.abc import Callable, Collection, Generator, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pqassay_suite.drivers.implementations import Implementation
     from pqassay_suite.own_files.collection import FileCase, Files
 
+MEBIBYTE = 1 << 20
+
 DEFAULT_MEBIBYTES = 16.0
 DEFAULT_VALUES = 200_000
 
@@ -28,7 +31,7 @@ DEFAULT_VALUES = 200_000
 @contextlib.contextmanager
 def cases_of(
     files: Files,
-    limits: tuple[int, int],
+    limits: tuple[float, int],
     settings: Settings,
     known: Implementation | None,
     progress: Callable[[int, int, str], object] | None,
@@ -37,7 +40,7 @@ def cases_of(
 
     Args:
         files: The files to ask about.
-        limits: Bytes and values of a file, at most.
+        limits: MiB and values of a file, at most.
         settings: How the driver is asked.
         known: The driver under test among those that come with pqassay.
         progress: See `CollectionCases.make`.
@@ -53,9 +56,9 @@ def cases_of(
             name = greeting.name if greeting else None
             readers = second_readers(known.decoder if known else None, name)
         stack.callback(readers.close)
-        makes = stack.enter_context(
-            contextlib.closing(CollectionCases(readers, Limits(*limits), Path(folder)))
-        )
+        size, values = limits
+        most = Limits(math.ceil(size * MEBIBYTE), values)
+        makes = stack.enter_context(contextlib.closing(CollectionCases(readers, most, Path(folder))))
         with failing():
             cases, asked = makes.make(files, settings.jobs, progress)
         if not cases:

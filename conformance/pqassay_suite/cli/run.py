@@ -42,7 +42,7 @@ from pqassay_suite.cli.files import (
     with_collection,
 )
 
-GIBIBYTE, MEBIBYTE = 1 << 30, 1 << 20
+GIBIBYTE = 1 << 30
 
 NOTHING_ASKED = "these cases do not ask for that; `pqassay suite run --list` says what they ask for"
 
@@ -208,10 +208,10 @@ def run(
     with _ended_by_sigterm(), contextlib.ExitStack() as stack:
         collection = None
         if own is not None:
-            limits = math.ceil(max_size * MEBIBYTE), max_values
             with _progress() as progress:
-                asking = cases_of(own, limits, settings, known_driver, progress)
-                made, collection = stack.enter_context(asking)
+                made, collection = stack.enter_context(
+                    cases_of(own, (max_size, max_values), settings, known_driver, progress)
+                )
                 chosen = [*made]
         if not tasks(chosen, only):
             fail(NOTHING_ASKED)

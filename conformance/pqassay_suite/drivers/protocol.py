@@ -153,11 +153,6 @@ class CaseRequest(Message):
     protocol: Literal[2]
     op: Operation
 
-    @property
-    def lines(self) -> int:
-        """How many answers it wants."""
-        return 1
-
 
 @dataclass(frozen=True)
 class ReadRequest(CaseRequest):
@@ -313,11 +308,6 @@ class ScanRequest(FileRequest):
     queries: list[Query]
     column: str | None = None
     types: dict[str, str] | None = None
-
-    @property
-    def lines(self) -> int:
-        """One answer a query."""
-        return len(self.queries)
 
 
 @dataclass(frozen=True)

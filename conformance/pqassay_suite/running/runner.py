@@ -216,7 +216,7 @@ class _Asking:
         self.semantics = IEEE if hello is None else Semantics(hello.nan, hello.zeros)
         self.facts = CaseFacts()
         self.accidents = Accidents(None if hello is None or hello.raises is None else tuple(hello.raises))
-        self._of_parents: dict[tuple[str, int], Result] = {}
+        self._of_parents: dict[str, Result] = {}
         self.refused: set[str] = set()
         """Ids of cases whose file was refused, where a reader may refuse it or give its rows."""
 
@@ -264,25 +264,24 @@ class _Asking:
                 if result.is_good and result.outcome != "exposed":
                     self.driver.is_unstable = True
                     result = _unstable(first, told)
-            if operation == "read" and self._is_inherited(golden, result, number):
+            if operation == "read" and self._is_inherited(golden, result):
                 return _Done(_inherited(result), result)
             if result.outcome != "passed":
                 break
         return _Done(result)
 
-    def _is_inherited(self, golden: GoldenCase, result: Result, number: int) -> bool:
+    def _is_inherited(self, golden: GoldenCase, result: Result) -> bool:
         """Whether the rows of a damaged file are wrong, and those of its valid parent, which has the same, in the same words."""
         parent = golden.parent
         wrong = result.outcome in ("failed", "exposed") and not (result.actual or "").startswith("reject")
         if parent is None or not wrong or golden.rows is None or golden.rows != parent.rows:
             return False
-        expected = ASKING["read"].expected(parent.case)
-        if number >= len(expected):
+        expected = parent.case.expect.read
+        if expected is None:
             return False
-        key = parent.case.id, number
-        if key not in self._of_parents:  # many damaged files have the same parent
-            self._of_parents[key], _ = self._ask_once(parent, "read", number, expected[number])
-        other = self._of_parents[key]
+        if parent.case.id not in self._of_parents:  # many damaged files have the same parent
+            self._of_parents[parent.case.id], _ = self._ask_once(parent, "read", 0, expected)
+        other = self._of_parents[parent.case.id]
         is_wrong = other.outcome == "failed"  # the parent tells no lie
         return is_wrong and (other.actual, other.pin) == (result.actual, result.pin)
 
@@ -497,16 +496,7 @@ def _report(
             command=list(settings.shown or settings.command),
             sha256=driver_digest(settings.command),
             shipped=settings.shipped,
-            name=hello.name if hello else None,
-            version=hello.version if hello else None,
-            language=hello.language if hello else None,
-            capabilities=sorted(hello.capabilities) if hello else None,
-            lacks=sorted(hello.lacks) or None if hello else None,
-            serve=hello.serve if hello else None,
-            nan=hello.nan if hello else None,
-            zeros=hello.zeros if hello else None,
-            index_off=hello.index_off if hello else None,
-            raises=hello.raises if hello else None,
+            **_declared(hello),
         ),
         limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
         results=compared,
@@ -524,6 +514,14 @@ def _report(
         index_left_aside=sum(one.left_aside for one in done),
         expectations_sha256=expectations.sha256,
     )
+
+
+def _declared(hello: HelloAnswer | None) -> dict[str, Any]:
+    """What a driver says of itself, as results have it."""
+    if hello is None:
+        return {}
+    lists = {"capabilities": sorted(hello.capabilities), "lacks": sorted(hello.lacks) or None}
+    return {name: value for name, value in {**vars(hello), **lists}.items() if name != "answer"}
 
 
 def _explained(result: Result, golden: GoldenCase | None) -> Result:

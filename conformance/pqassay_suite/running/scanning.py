@@ -151,20 +151,16 @@ _COLUMN = re.compile(r"(?:\bcolumns|column_chunks|column_descriptors|column_orde
 """Where a path names a column, by its position among the leaves."""
 
 
-def wanted_rows(rows: Rows, query: CaseQuery, semantics: Semantics) -> list[list[Value]]:
-    """The rows that a query must give, under the comparisons that the driver declares."""
-    return _wanted(records_of(rows), query, semantics)
-
-
 def records_of(rows: Rows) -> list[dict[str, Value]]:
     """Rows by the names of their columns."""
     names = rows.names()
     return [dict(zip(names, values, strict=True)) for values in rows.values()]
 
 
-def _wanted(
+def wanted_rows(
     records: Sequence[Mapping[str, Value]], query: CaseQuery, semantics: Semantics
 ) -> list[list[Value]]:
+    """The rows that a query must give, under the comparisons that the driver declares."""
     return [
         [record[name] for name in query.columns]
         for record in records
@@ -197,7 +193,7 @@ class Scanning:
         records = records_of(self.golden.rows or Rows([], []))
         for query in asked:
             try:
-                yield KnownQuery(query, _wanted(records, query, self.semantics), records)
+                yield KnownQuery(query, wanted_rows(records, query, self.semantics), records)
             except PredicateError:
                 continue
 
