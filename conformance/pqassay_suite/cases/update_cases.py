@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.case import CheckExpectation, Expect, UpdateExpectation, to_json
@@ -17,7 +17,7 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_suite.cases.case import GoldenCase, golden_folder, load
-from pqassay_suite.cases.writer_cases import WriterCase, writer_cases
+from pqassay_suite.cases.writer_cases import writer_cases
 
 ROOM = "update"
 """Where the ids of cases begin that ask to append a snapshot."""
@@ -40,22 +40,7 @@ _WAYS: tuple[tuple[str, str, UpdateExpectation, tuple[str, ...]], ...] = (
 """Name, title, expectation and capabilities of each way to ask for an update."""
 
 
-@dataclass(frozen=True)
-class UpdateCase(WriterCase):
-    """A case whose file is a golden one as it was one snapshot earlier.
-
-    Attributes:
-        before: That file.
-    """
-
-    before: bytes = b""
-
-    def content(self) -> bytes:
-        """The file before the update."""
-        return self.before
-
-
-def update_cases(cases: Iterable[GoldenCase]) -> list[UpdateCase]:
+def update_cases(cases: Iterable[GoldenCase]) -> list[GoldenCase]:
     """The updates that the valid files with several snapshots tell of.
 
     Args:
@@ -72,7 +57,7 @@ def _has_chain(golden: GoldenCase) -> bool:
     return bool(value and value.get("previous_sizes"))
 
 
-def _cases(golden: GoldenCase) -> Iterator[UpdateCase]:
+def _cases(golden: GoldenCase) -> Iterator[GoldenCase]:
     data = golden.content()
     source = BytesSource(data)
     size = pm_header.read_committed_size(source)
@@ -95,7 +80,7 @@ def _cases(golden: GoldenCase) -> Iterator[UpdateCase]:
         )
         manifest = to_json(case)
         digest = hashlib.sha256(json.dumps(manifest).encode()).hexdigest()
-        yield UpdateCase(case, golden.folder, digest, case_digest(manifest), before=before)
+        yield GoldenCase(case, golden.folder, digest, case_digest(manifest), data=before)
 
 
 def asked_cases() -> list[GoldenCase]:

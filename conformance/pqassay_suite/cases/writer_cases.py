@@ -48,15 +48,6 @@ NO_FILE = Input(file="none", sha256=hashlib.sha256(b"").hexdigest())
 
 
 @dataclass(frozen=True)
-class WriterCase(GoldenCase):
-    """A case without a file."""
-
-    def content(self) -> bytes:
-        """Nothing."""
-        return b""
-
-
-@dataclass(frozen=True)
 class Table:
     """A table to write.
 
@@ -221,7 +212,7 @@ WISHES: tuple[tuple[str, str, str, Callable[[Table], Wishes | None]], ...] = (
 """Family, name, words and wishes of each way to write a table."""
 
 
-def writer_cases() -> list[WriterCase]:
+def writer_cases() -> list[GoldenCase]:
     """Every table in every way that makes sense of it."""
     return [
         _case(table, family, name, words, wishes)
@@ -231,7 +222,7 @@ def writer_cases() -> list[WriterCase]:
     ]
 
 
-def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> WriterCase:
+def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> GoldenCase:
     case = Case(
         id=f"{ROOM}/{table.name}/{name}",
         family=family,
@@ -248,4 +239,4 @@ def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> W
     manifest, wished = to_json(case), to_json(wishes)
     text = json.dumps([manifest, wished])
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return WriterCase(case, Path(case.id), digest, case_digest(manifest, wished), wishes=wishes)
+    return GoldenCase(case, Path(case.id), digest, case_digest(manifest, wished), wishes=wishes, data=b"")

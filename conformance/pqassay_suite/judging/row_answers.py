@@ -11,7 +11,6 @@ from pqassay.literals.rows import digest, multiset, rows_difference
 from pqassay_spec.golden.case import ReadExpectation
 from pqassay_spec.golden.literals import Value, read_value
 from pqassay_suite.cases.case import GoldenCase
-from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers.protocol import Accept, Answer, IgnoredIndex, Reject
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, described, refusal, refused
 from pqassay_suite.judging.differences import Selection, cause_words, difference_of_rows, feature_of
@@ -93,7 +92,7 @@ def _names(golden: GoldenCase) -> list[str]:
     if golden.known_facts is not None:
         return list(golden.known_facts.names)
     rows = golden.rows or (golden.parent.rows if golden.parent else None)
-    return rows.names() if rows is not None else list(facts_of(golden.content()).names)
+    return rows.names() if rows is not None else list(golden.facts.names)
 
 
 def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement:

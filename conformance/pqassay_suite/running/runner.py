@@ -57,7 +57,7 @@ from pqassay_suite.judging.credit import credited
 from pqassay_suite.judging.differences import cause_of_answer, names_of
 from pqassay_suite.judging.pins import pin_of, pin_of_queries
 from pqassay_suite.judging.reader_faults import broken_reader_rules
-from pqassay_suite.running.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
+from pqassay_suite.running.scanning import Judged, Scanning, exposure_of, query_result, worst
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
 
@@ -214,7 +214,6 @@ class _Asking:
     ) -> None:
         self.driver, self.hello, self.settings, self.times = driver, hello, settings, times
         self.semantics = IEEE if hello is None else Semantics(hello.nan, hello.zeros)
-        self.facts = CaseFacts()
         self.accidents = Accidents(None if hello is None or hello.raises is None else tuple(hello.raises))
         self._of_parents: dict[str, Result] = {}
         self.refused: set[str] = set()
@@ -228,7 +227,7 @@ class _Asking:
         others: list[Task] = []
         missing: Counter[str] = Counter()
         for golden, operation in work:
-            case, needs = golden.case, [*self.facts.of(golden).needs, *needs_of_rows(golden.rows)]
+            case, needs = golden.case, [*golden.facts.needs, *needs_of_rows(golden.rows)]
             lacking = missing_capability(
                 operation, case.family, case.requires, needs, self.hello.capabilities, self.hello.lacks
             )
@@ -367,7 +366,6 @@ class _Asking:
         scanning = Scanning(
             self.driver,
             golden,
-            self.facts,
             self.semantics,
             self.settings.queries,
             self.settings.keep,

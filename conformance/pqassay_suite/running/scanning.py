@@ -18,7 +18,7 @@ from pqassay.report.run.model import Blame, Exposure, ExposureVerdict, QueryResu
 from pqassay_spec.golden.case import Case
 from pqassay_spec.golden.literals import Rows, Value
 from pqassay_suite.cases.case import GoldenCase
-from pqassay_suite.cases.file_facts import FileFacts, facts_of
+from pqassay_suite.cases.file_facts import FileFacts
 from pqassay_suite.cases.queries import MOST, CaseQuery, queries
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer, Reply
@@ -105,39 +105,19 @@ class Judged:
         return self.no_answer.reason if self.no_answer is not None else self.judgement.actual
 
 
-@dataclass
-class CaseFacts:
-    """Facts about the good files of cases, read once each."""
-
-    _known: dict[str, FileFacts] = field(default_factory=dict[str, FileFacts])
-
-    def of(self, golden: GoldenCase) -> FileFacts:
-        """The facts about a case's valid file, or about the Parquet file beside it."""
-        good = golden.parent or golden
-        if good.known_facts is not None:
-            return good.known_facts
-        if good.case.id not in self._known:
-            beside = {} if good.case.family != "PM" else good.beside()
-            data = next(iter(beside.values()), b"") if good.case.family == "PM" else good.content()
-            self._known[good.case.id] = facts_of(data)
-        return self._known[good.case.id]
-
-    def queries(self, golden: GoldenCase) -> list[CaseQuery]:
-        """The queries about a case; those about a damaged file are derived from its valid parent."""
-        rows, good = golden.rows, golden.parent or golden
-        if rows is None:
-            return []
-        story = golden.case.expect.predicate or good.case.expect.predicate
-        facts = self.of(golden)
-        column = damaged_column(golden.case, facts) or golden.case.column or good.case.column
-        few = MOST_QUERIES.get(golden.case.family, MOST)
-        most = few if not facts.has_choice else few if golden.case.mutation else MOST
-        found = queries(rows, facts, column, story, most)
-        if golden.case.mutation is None or "null" not in golden.case.mutation.path:
-            return found
-        return [
-            replace(query, decides=query.decides or column in (None, query.predicate[1])) for query in found
-        ]
+def queries_about(golden: GoldenCase) -> list[CaseQuery]:
+    """The queries about a case; those about a damaged file are derived from its valid parent."""
+    rows, good, mutation = golden.rows, golden.parent or golden, golden.case.mutation
+    if rows is None:
+        return []
+    story = golden.case.expect.predicate or good.case.expect.predicate
+    column = damaged_column(golden.case, golden.facts) or golden.case.column or good.case.column
+    few = MOST_QUERIES.get(golden.case.family, MOST)
+    most = MOST if golden.facts.has_choice and not mutation else few
+    found = queries(rows, golden.facts, column, story, most)
+    if mutation is None or "null" not in mutation.path:
+        return found
+    return [replace(query, decides=query.decides or column in (None, query.predicate[1])) for query in found]
 
 
 def damaged_column(case: Case, facts: FileFacts) -> str | None:
@@ -175,7 +155,6 @@ class Scanning:
         self,
         driver: DriverUnderTest,
         golden: GoldenCase,
-        facts: CaseFacts,
         semantics: Semantics,
         most: int | None = None,
         kept: Path | None = None,
@@ -186,7 +165,7 @@ class Scanning:
         self.switches_off, self.accidents = switches_off, accidents
         self.driver, self.golden, self.semantics, self.kept = driver, golden, semantics, kept
         self._hangs = self._exchanges = 0
-        self.queries = list(islice(self._known(facts.queries(golden)), most))
+        self.queries = list(islice(self._known(queries_about(golden)), most))
 
     def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
         """The queries whose answers we know ourselves: values without an order are not compared."""
