@@ -306,19 +306,15 @@ def write_pack(folder: Path, files: dict[str, bytes]) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            folder.rename(old)
-            try:
-                fresh.rename(folder)
-            except OSError:
-                old.rename(folder)
-                raise
-        else:
-            fresh.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
+        if folder.exists():
+            folder.rename(old)
+        fresh.rename(folder)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        if not folder.exists() and old.exists():
+            old.rename(folder)
+        for left in (fresh, old):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def require_replaceable(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 from pathlib import Path
 from typing import Annotated
 
@@ -82,16 +83,12 @@ def _state(missing: list[str], *, is_built: bool) -> str:
 
 
 def _copy_as_new(source: Path, target: Path) -> None:
-    """Copy a folder with the modes of new files and folders: those of an installation may be read-only."""
-    target.mkdir()
-    for path in sorted(source.rglob("*")):
-        name = path.relative_to(source)
-        if "__pycache__" in name.parts:
-            continue
+    """Copy a folder with the modes of new files; folders may be written, though those of an installation may not."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(source, target, ignore=ignored, copy_function=shutil.copyfile)
+    for path in (target, *target.rglob("*")):
         if path.is_dir():
-            (target / name).mkdir()
-        else:
-            shutil.copyfile(path, target / name)
+            path.chmod(path.stat().st_mode | stat.S_IWUSR)
 
 
 @example(NEW_EPILOG)

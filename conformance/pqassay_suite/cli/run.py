@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -186,7 +186,7 @@ def run(
     from pqassay_suite.drivers.process import Limits
     from pqassay_suite.running.runner import Times, tasks
 
-    each = [
+    settings = [
         _settings(
             named,
             Settings(
@@ -202,21 +202,18 @@ def run(
         )
         for named in drivers
     ]
-    if several:
-        _run_several(drivers, each, chosen, None if cases else current(), chosen_format, output)
-    known_driver, settings = drivers[0].implementation, each[0]
     with _ended_by_sigterm(), contextlib.ExitStack() as stack:
         collection = None
         if own is not None:
             with _progress() as progress:
                 made, collection = stack.enter_context(
-                    cases_of(own, (max_size, max_values), settings, known_driver, progress)
+                    cases_of(own, (max_size, max_values), settings[0], drivers[0].implementation, progress)
                 )
                 chosen = [*made]
         if not tasks(chosen, only):
             fail(NOTHING_ASKED)
         if hello:
-            say_hello(chosen, settings)
+            say_hello(chosen, settings[0])
             return
         names = own.others if own else frozenset(golden.case.id for golden in every)
         known = dataclasses.replace(
@@ -224,8 +221,12 @@ def run(
             others=names - {golden.case.id for golden in chosen},
             narrowed=bool(only) or rerun is not None,
         )
-        times = Times()
-        report = _asked(chosen, settings, known, times, None if cases or own else current())
+        times, revision = Times(), None if cases or own else current()
+        reports = [_asked(chosen, each, known, times, revision) for each in settings]
+    if several:
+        print_side_by_side(reports, [named.label for named in drivers], chosen_format, output)
+        raise typer.Exit(max(report.exit_code for report in reports))
+    (report,) = reports
     if collection is not None:
         report = with_collection(report, collection)
     if write_expectations is not None:
@@ -240,8 +241,7 @@ def run(
         "--queries": str(queries) if queries else "",
     }
     options = [part for name, value in given.items() if value for part in (name, value)]
-    options += ["--validate-protocol"] * validate_protocol
-    report = dataclasses.replace(report, options=options)
+    report = dataclasses.replace(report, options=options + ["--validate-protocol"] * validate_protocol)
     print_report(report, chosen_format, output)
     if output is None and chosen_format is FormatName.TEXT:
         print_times(times)
@@ -281,26 +281,6 @@ def _settings(named: NamedDriver, settings: Settings) -> Settings:
         shipped=known.label,
         shown=known.command,
     )
-
-
-def _run_several(
-    drivers: Sequence[NamedDriver],
-    settings: Sequence[Settings],
-    cases: Sequence[GoldenCase],
-    revision: Revision | None,
-    output_format: FormatName,
-    output: Path | None,
-) -> NoReturn:
-    """Ask several drivers, print their results side by side, and exit with the highest code."""
-    from pqassay_suite.cases.expectations import Expectations
-    from pqassay_suite.running.runner import Times, tasks
-
-    if not tasks(cases, settings[0].only):
-        fail(NOTHING_ASKED)
-    with _ended_by_sigterm():
-        reports = [_asked(cases, each, Expectations(), Times(), revision) for each in settings]
-    print_side_by_side(reports, [named.label for named in drivers], output_format, output)
-    raise typer.Exit(max(report.exit_code for report in reports))
 
 
 def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCase], list[GoldenCase]]:

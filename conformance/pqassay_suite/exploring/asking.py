@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from pqassay.literals.predicate import PredicateError, Semantics
@@ -65,7 +65,6 @@ class Asker:
         self._accidents = Accidents(None if hello.raises is None else tuple(hello.raises))
         self.asked = 0
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self._kinds: list[str] = []
 
     def close(self) -> None:
         """End the driver, and remove its files."""
@@ -76,18 +75,15 @@ class Asker:
         """Whether the driver declares what this takes."""
         return not missing_capability(operation, family, [], needs, self.hello.capabilities, self.hello.lacks)
 
-    @property
+    @cached_property
     def family(self) -> str | None:
         """The family by which it scans; ``None`` if it reads alone."""
         return next((family for family in FAMILIES if self.can("scan", family)), None)
 
-    @property
+    @cached_property
     def kinds(self) -> list[str]:
         """The kinds of columns that it declares."""
-        self._kinds = self._kinds or [
-            name for name in KINDS if self.can("read", "PQF", capabilities_of(name))
-        ]
-        return self._kinds
+        return [name for name in KINDS if self.can("read", "PQF", capabilities_of(name))]
 
     @property
     def codecs(self) -> list[str]:

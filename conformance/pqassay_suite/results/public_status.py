@@ -113,7 +113,9 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
         document["measured"] = status.implementations[place]
         document["support"] = {feature: _entry(own) for feature, own in cells.items()}
         if status.against is not None:
-            document["differences"] = [_difference(one) for one in status.differences]
+            document["differences"] = [
+                {**vars(one), "cases": one.cases[:CASES_SHOWN]} for one in status.differences
+            ]
         documents.append(document)
     yaml.safe_dump_all(documents, stream, sort_keys=False, width=110, allow_unicode=True)
 
@@ -145,13 +147,3 @@ def _support(cells: Mapping[Aspect, Cell]) -> Support:
         return "read" if reads_it else "write"
     known = [cell.tick for cell in cells.values()]
     return "none" if all(tick == "no" for tick in known) else "unknown"
-
-
-def _difference(difference: Difference) -> dict[str, Any]:
-    return {
-        "feature": difference.feature,
-        "aspect": difference.aspect,
-        "public": difference.public,
-        "measured": difference.measured,
-        "cases": difference.cases[:CASES_SHOWN],
-    }
