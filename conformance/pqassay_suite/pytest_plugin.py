@@ -140,10 +140,8 @@ class DriverItem(pytest.Item):
         elif self.name == WHOLE:
             self._tell_of_the_whole(report)
         else:
-            pytest.skip("shown, not scored" if self._is_exposure(report) else "not asked: not declared")
-
-    def _is_exposure(self, report: RunReport) -> bool:
-        return any(self.name == f"pqassay/{one.case}/scan" for one in report.exposures)
+            exposures = [f"pqassay/{one.case}/scan" for one in report.exposures]
+            pytest.skip("shown, not scored" if self.name in exposures else "not asked: not declared")
 
     def _tell(self, result: Result, report: RunReport) -> None:
         from pqassay.report.run.model import NEITHER

@@ -131,7 +131,9 @@ class Expectations:
         for number, entry in enumerate(self.entries):
             if entry.expires is not None and entry.expires < self.today:
                 problems.append(Problem(entry.name, f"expired on {entry.expires}"))
-            if number not in concerned and not self._left_out(entry):
+            if number not in concerned and not (
+                self.narrowed or any(entry.names(case) for case in self.others)
+            ):
                 problems.append(Problem(entry.name, "nothing that ran is concerned; remove the entry"))
         return compared, problems
 
@@ -143,9 +145,6 @@ class Expectations:
             for result in results
             if result.known
         )
-
-    def _left_out(self, entry: Expectation) -> bool:
-        return self.narrowed or any(entry.names(case) for case in self.others)
 
 
 def parse(content: bytes) -> Expectations:

@@ -112,7 +112,12 @@ def chosen(
     mine = [
         golden
         for golden in cases
-        if (not families or golden.case.family in families) and duties(golden.case) and _is_small(golden)
+        if (not families or golden.case.family in families)
+        and duties(golden.case)
+        and all(
+            (golden.folder / given.file).stat().st_size <= MOST_BYTES
+            for given in (golden.case.input, *(golden.case.input.beside or ()))
+        )
     ]
     if whole:
         return mine
@@ -132,11 +137,6 @@ def chosen(
         if golden.case.kind == "valid" and golden.case.parent is None and golden.case.id not in parents
     }
     return [golden for golden in mine if golden.case.id in wanted]
-
-
-def _is_small(golden: GoldenCase) -> bool:
-    names = [golden.case.input.file, *(given.file for given in golden.case.input.beside or ())]
-    return all((golden.folder / name).stat().st_size <= MOST_BYTES for name in names)
 
 
 def packed(golden: GoldenCase) -> Packed:

@@ -49,12 +49,13 @@ def update_cases(cases: Iterable[GoldenCase]) -> list[GoldenCase]:
     Raises:
         CaseError: A golden file is damaged.
     """
-    return [found for golden in cases if _has_chain(golden) for found in _cases(golden)]
-
-
-def _has_chain(golden: GoldenCase) -> bool:
-    value = golden.case.expect.value if golden.case.family == "PM" and golden.case.kind == "valid" else None
-    return bool(value and value.get("previous_sizes"))
+    return [
+        found
+        for golden in cases
+        if (golden.case.family, golden.case.kind) == ("PM", "valid")
+        and (golden.case.expect.value or {}).get("previous_sizes")
+        for found in _cases(golden)
+    ]
 
 
 def _cases(golden: GoldenCase) -> Iterator[GoldenCase]:

@@ -183,18 +183,15 @@ TABLES: tuple[Table, ...] = (
 """The tables, in the order of a run."""
 
 
-def _sorting(table: Table) -> Wishes | None:
-    return None if table.sorted_by is None else Wishes(sorting=[SortingWish(table.sorted_by)])
-
-
-def _filters(table: Table) -> Wishes | None:
-    return Wishes(bloom_filter=list(table.filtered)) if table.filtered else None
-
-
 WISHES: tuple[tuple[str, str, str, Callable[[Table], Wishes | None]], ...] = (
     ("PQF", "plainly", "as it likes", lambda _: Wishes()),
     ("PQF", "pages-v2", "in data pages of version 2", lambda _: Wishes(data_page_version=2)),
-    ("PQF", "sorted", "and declared as sorted", _sorting),
+    (
+        "PQF",
+        "sorted",
+        "and declared as sorted",
+        lambda table: Wishes(sorting=[SortingWish(table.sorted_by)]) if table.sorted_by else None,
+    ),
     (
         "STA",
         "statistics",
@@ -207,7 +204,12 @@ WISHES: tuple[tuple[str, str, str, Callable[[Table], Wishes | None]], ...] = (
         "with a page index, in small pages",
         lambda _: Wishes(page_index=True, page_rows=2),
     ),
-    ("BLM", "bloom-filters", "with bloom filters", _filters),
+    (
+        "BLM",
+        "bloom-filters",
+        "with bloom filters",
+        lambda table: Wishes(bloom_filter=list(table.filtered)) if table.filtered else None,
+    ),
 )
 """Family, name, words and wishes of each way to write a table."""
 

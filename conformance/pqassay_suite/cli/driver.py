@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Sequence
+import math
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -44,6 +45,13 @@ def failing(*errors: type[Exception], of: Path | str = "") -> Generator[None]:
     except OSError as error:
         place = error.filename or of
         fail(f"{place}: {error.strerror or error}" if place else str(error.strerror or error))
+
+
+def require_positive(given: Mapping[str, float | None]) -> None:
+    """End with a usage error where an option that is a limit is none."""
+    for name, value in given.items():
+        if value is not None and not (math.isfinite(value) and value > 0):
+            fail(f"{name} is a number greater than 0")
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,8 @@
-"""The command ``pqassay suite explore``: ask an implementation about files and queries that are drawn at random.
-
-Exit codes: 0 nothing new; 1 new findings; 2 wrong usage; 130 interrupted.
-"""
+"""The command ``pqassay suite explore``: ask an implementation about files and queries that are drawn at random."""
 
 from __future__ import annotations
 
 import contextlib
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +10,7 @@ import typer
 
 from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import epilog, example
-from pqassay_suite.cli.driver import DriverCommand, failing, named_drivers
+from pqassay_suite.cli.driver import DriverCommand, failing, named_drivers, require_positive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,9 +77,7 @@ def explore(
 
     Needs hypothesis.
     """  # fmt: skip
-    for name, value in (("--seconds", seconds), ("--timeout", timeout)):
-        if not (math.isfinite(value) and value > 0):
-            fail(f"{name} is a number greater than 0")
+    require_positive({"--seconds": seconds, "--timeout": timeout})
     one, *others = named_drivers(driver or [], [shipped] if shipped else [])
     if others:
         fail("name one driver, by --driver or behind --")
@@ -101,7 +95,7 @@ def explore(
             seconds=seconds,
             examples=examples,
             seed=seed,
-            kept=_kept(output),
+            kept=[_question(path) for path in sorted(output.glob("*/question.json"))] if output else [],
         )
         new = 0
         for finding in search.run():
@@ -145,12 +139,6 @@ def _search(
     choices = Choices(asker.kinds, asker.codecs, scans=asker.family is not None, lies=lies)
     limits = Limits(seconds, seed=seed) if examples is None else Limits(seconds, examples, seed)
     return Search(asker, choices, limits, kept)
-
-
-def _kept(folder: Path | None) -> list[Question]:
-    """The questions of a folder of findings."""
-    paths = sorted(folder.glob("*/question.json")) if folder else []
-    return [_question(path) for path in paths]
 
 
 def _question(path: Path) -> Question:

@@ -1,7 +1,4 @@
-"""The command ``pqassay suite pack``: golden files that others use without running pqassay.
-
-Exit codes: 0 written; 2 wrong usage.
-"""
+"""The command ``pqassay suite pack``: golden files that others use without running pqassay."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The command ``pqassay suite future``: ask drivers about files that a later version of the format may bring.
-
-Exit codes: 0 no wrong rows and no crash; 1 wrong rows or a crash; 2 wrong usage.
-"""
+"""The command ``pqassay suite future``: ask drivers about files that a later version of the format may bring."""
 
 from __future__ import annotations
 
@@ -100,7 +97,14 @@ def _show(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]
     """A line for each file, with a column for each driver, then what was kept."""
     head = ["file", "promise", *results]
     lines = [
-        [file.id, file.promise, *(_cell(found[place]) for found in results.values())]
+        [
+            file.id,
+            file.promise,
+            *(
+                f"{one.outcome}{'' if one.is_kept else ' *'}"
+                for one in (found[place] for found in results.values())
+            ),
+        ]
         for place, file in enumerate(files)
     ]
     widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
@@ -112,7 +116,3 @@ def _show(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]
         typer.echo(
             f"{label}: {kept} of {len(asked)} promises kept, {len(found) - len(asked)} files not asked"
         )
-
-
-def _cell(survival: Survival) -> str:
-    return f"{survival.outcome}{'' if survival.is_kept else ' *'}"

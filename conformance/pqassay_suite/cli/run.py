@@ -1,17 +1,13 @@
-"""The command ``pqassay suite run``: judge an implementation through a driver.
-
-Exit codes: 0 all well; 1 failures; 2 wrong usage, or nothing tested; 3 expectations that do not hold; 4 crashes or protocol errors.
-"""
+"""The command ``pqassay suite run``: judge an implementation through a driver."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -30,6 +26,7 @@ from pqassay_suite.cli.driver import (
     failing,
     named_drivers,
     print_times,
+    require_positive,
     say_hello,
     wrong_in,
 )
@@ -158,7 +155,7 @@ def run(
     output: OutputFile = None,
 ) -> None:
     """Test a reader or writer, in any language, with golden or your own files."""
-    _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
+    require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
     chosen_format = format_of(output_format, output)
     several = len(set(shipped or ())) + bool(driver) > 1
     of_one = {
@@ -306,12 +303,6 @@ def _asked(
 
     with failing(CaseError), _progress() as progress:
         return run_cases(cases, settings, known, revision=revision, progress=progress, times=times)
-
-
-def _require_positive(given: Mapping[str, float | None]) -> None:
-    for name, value in given.items():
-        if value is not None and not (math.isfinite(value) and value > 0):
-            fail(f"{name} is a number greater than 0")
 
 
 def _write_expectations(report: RunReport, known: Expectations, path: Path) -> None:

@@ -1,7 +1,4 @@
-"""The command ``pqassay suite status``: what results show of each feature of Parquet's status page.
-
-Exit codes: 0 written; 1 results contradict the file of ``--against``; 2 wrong usage.
-"""
+"""The command ``pqassay suite status``: what results show of each feature of Parquet's status page."""
 
 from __future__ import annotations
 

@@ -120,12 +120,7 @@ class Session:
 
 
 class Sessions:
-    """A session for each thread that asks for one, all with the same command; each has a folder of its own.
-
-    Args:
-        launcher: See `Session`.
-        command: See `Session`.
-    """
+    """A `Session` for each thread that asks for one, all with the same command; each has a folder of its own."""
 
     def __init__(self, launcher: Launcher, command: Sequence[str]) -> None:
         self._launcher, self._command = launcher, command
@@ -188,7 +183,7 @@ class _Exchange:
         watch = Watch(self.process.pid, self.launcher.limits)
         with selectors.DefaultSelector() as selector:
             selector.register(stdout, selectors.EVENT_READ, self._read)
-            selector.register(stderr, selectors.EVENT_READ, self._listen)
+            selector.register(stderr, selectors.EVENT_READ, lambda descriptor: take(descriptor, self.stderr))
             selector.register(stdin, selectors.EVENT_WRITE, self._write)
             while not self._is_answered():
                 if watch.is_over:
@@ -242,9 +237,6 @@ class _Exchange:
             self.waiting += [bytes(line) for line in whole]
             self.partial = bytearray(rest)
         return self.is_open
-
-    def _listen(self, descriptor: int) -> bool:
-        return take(descriptor, self.stderr)
 
     def _ended(self, *, timed_out: bool) -> Said:
         goes_on = False

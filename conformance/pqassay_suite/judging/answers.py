@@ -121,10 +121,6 @@ def _listed(items: Sequence[str]) -> str:
     return f"{shown}, …" if len(items) > 3 else shown
 
 
-def _judge_lint(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
-    return expects(acceptance, answer, bench.accidents) or RIGHT
-
-
 # -------------------------------------------------------------------------------------------------- writing
 
 
@@ -243,7 +239,11 @@ ASKING: dict[Operation, Asking] = {
             lambda bench, _: {"column": bench.case.column, "probes": bench.case.expect.probes},
             _judge_decode,
         ),
-        Asking("lint", lambda bench, _: {"column": bench.case.column}, _judge_lint),
+        Asking(
+            "lint",
+            lambda bench, _: {"column": bench.case.column},
+            lambda bench, acceptance, answer: expects(acceptance, answer, bench.accidents) or RIGHT,
+        ),
         Asking("encode", _encode_members, _judge_encode),
         UPDATING,
         *pm_answers.ASKING,

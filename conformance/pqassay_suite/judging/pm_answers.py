@@ -142,10 +142,6 @@ def _judge_snapshot(bench: Bench, expected: SnapshotExpectation, answer: Answer)
     return _about(f"Parquet file of {_number(expected.parquet_file_size)} bytes", judged or RIGHT)
 
 
-def _judge_prune(bench: Bench, expected: PruneExpectation, answer: Answer) -> Judgement:
-    return _about(json.dumps(expected.predicate), _judged_row_groups(bench, expected, answer))
-
-
 def _row_group_count(bench: Bench, parquet_file_size: int | LongInteger | None) -> int | None:
     """Row groups of the snapshot that is asked for; ``None`` where the file is damaged."""
     wanted = None if parquet_file_size is None else _number(parquet_file_size)
@@ -213,7 +209,9 @@ ASKING = (
             "predicate": expected.predicate,
             "parquet_file_size": expected.parquet_file_size,
         },
-        _judge_prune,
+        lambda bench, expected, answer: _about(
+            json.dumps(expected.predicate), _judged_row_groups(bench, expected, answer)
+        ),
     ),
     Asking(
         "plan",

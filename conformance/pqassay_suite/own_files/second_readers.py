@@ -176,7 +176,11 @@ def second_readers(decoder: str | None, hello: str | None) -> SecondReaders:
     chosen: list[Implementation] = []
     lacking: list[str] = []
     for known in map(implementation, READERS):
-        if known.decoder in taken or _are_one(known, hello):
+        is_under_test = hello is not None and hello.casefold() in (
+            known.name.casefold(),
+            known.title.casefold(),
+        )
+        if known.decoder in taken or is_under_test:
             continue
         if known.missing or not known.is_built:
             lacking.append(known.title)
@@ -186,11 +190,6 @@ def second_readers(decoder: str | None, hello: str | None) -> SecondReaders:
     if len(chosen) < ENOUGH:
         raise TooFewReadersError(_too_few([known.title for known in chosen], lacking))
     return SecondReaders([Reader(known) for known in chosen])
-
-
-def _are_one(known: Implementation, hello: str | None) -> bool:
-    """Whether a driver under test is, by its name, this library."""
-    return hello is not None and hello.casefold() in (known.name.casefold(), known.title.casefold())
 
 
 def _too_few(names: Sequence[str], lacking: Collection[str]) -> str:

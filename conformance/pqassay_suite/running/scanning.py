@@ -182,7 +182,10 @@ class Scanning:
         if any(not one.is_right for one in judged) and self.driver.may_ask_again():
             self.driver.start_afresh()
             again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
-            judged = [one if one.is_right else _after(one, next(again)) for one in judged]
+            asked = [(one, one if one.is_right else next(again)) for one in judged]
+            judged = [
+                replace(now, before=one) if now.is_right and now is not one else now for one, now in asked
+            ]
             if any(one.before is not None for one in judged):
                 self.driver.is_unstable = True
         return judged
@@ -222,11 +225,6 @@ class Scanning:
             self._hangs += any(isinstance(reply, NoAnswer) and reply.timed_out for reply in replies)
             judged = [_judged(bench, known, reply) for known, reply in zip(asked, replies, strict=True)]
             return [_without_folder(one, bench) for one in judged]
-
-
-def _after(before: Judged, again: Judged) -> Judged:
-    """What came of a query that was asked twice."""
-    return replace(again, before=before) if again.is_right else again
 
 
 def _judged(bench: Bench, known: KnownQuery, reply: Reply) -> Judged:
