@@ -97,9 +97,8 @@ class Session:
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._process = self._launcher.start(self._command, self._folder, talks=True)
-            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-                if stream is not None:
-                    os.set_blocking(stream.fileno(), False)
+            for stream in filter(None, (self._process.stdin, self._process.stdout, self._process.stderr)):
+                os.set_blocking(stream.fileno(), False)
         self._before = self._asked
         self._asked += 1
         exchange = _Exchange(self._process, self._launcher, request, is_whole)
@@ -112,10 +111,9 @@ class Session:
         """End the process, if there is one."""
         if self._process is not None:
             self._launcher.end(self._process)
-            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
+            for stream in filter(None, (self._process.stdin, self._process.stdout, self._process.stderr)):
+                with contextlib.suppress(OSError):
+                    stream.close()
         self._process, self._asked = None, 0
 
 

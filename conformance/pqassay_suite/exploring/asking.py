@@ -62,7 +62,7 @@ class Asker:
     def __init__(self, driver: DriverUnderTest, hello: HelloAnswer) -> None:
         self.driver, self.hello = driver, hello
         self.semantics = Semantics(hello.nan, hello.zeros)
-        self._accidents = Accidents(None if hello.raises is None else tuple(hello.raises))
+        self._accidents = Accidents(hello.raises)
         self.asked = 0
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 
@@ -96,10 +96,7 @@ class Asker:
         Raises:
             QuestionError: The file cannot be written.
         """
-        return self.differences_of(questions[0].file.written(), questions)
-
-    def differences_of(self, data: bytes, questions: Sequence[Question]) -> list[Difference | None]:
-        """The same, where the bytes of the file are there already."""
+        data = questions[0].file.written()
         self.asked += 1
         path = Path(
             self._folder.name, f"{self.asked}.parquet"

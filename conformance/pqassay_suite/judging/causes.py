@@ -49,7 +49,7 @@ class Accidents:
         raises: Patterns of the classes that it does raise on purpose, as its driver declares them; ``None`` if it does not.
     """
 
-    raises: tuple[str, ...] | None = None
+    raises: Sequence[str] | None = None
 
     def include(self, raised: str | None) -> bool:
         """Whether an exception of this class is an accident.

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from pqassay.literals.rows import digest, multiset, rows_difference
 from pqassay_spec.golden.case import ReadExpectation
@@ -119,8 +117,3 @@ READING = Asking(
     "read", lambda bench, _: {"columns": _names(bench.golden), "types": types_of(bench.golden)}, _judge
 )
 """The operation ``read``."""
-
-
-def words_of(predicate: Sequence[Any], count: int) -> str:
-    """What a query should have given, in words."""
-    return f"{counted(count)} with {json.dumps(predicate, ensure_ascii=False)}"

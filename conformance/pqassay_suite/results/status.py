@@ -21,7 +21,7 @@ from pqassay.report.status_table import SCHEMA_VERSION, Aspect, Cell, Row, Statu
 from pqassay_spec.golden.revision import RevisionError, revision
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
 from pqassay_suite.cases.case import GoldenCase
-from pqassay_suite.results.blame import Kind, blamed, failure_of, kinds, writers_blamed
+from pqassay_suite.results.blame import Judge, Kind, failure_of, kinds, writers_blamed
 from pqassay_suite.results.columns import Column, columns_of
 
 FEATURES = Path(__file__).with_name("status_features.toml")
@@ -259,7 +259,8 @@ class _Judged:
             for case, failure in self.failures.items()
             if wrong["read"][case].outcome not in TELLING_NOTHING
         ]
-        self.blamed = blamed(told, passed, proofs.kinds)
+        judge = Judge(told, passed, proofs.kinds)
+        self.blamed = {failure.case: judge.culprits(failure) for failure in told}
 
     def cell(self, feature: Feature, aspect: Aspect) -> Cell:
         """What the results show of a feature in one aspect."""

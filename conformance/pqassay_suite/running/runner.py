@@ -214,7 +214,7 @@ class _Asking:
     ) -> None:
         self.driver, self.hello, self.settings, self.times = driver, hello, settings, times
         self.semantics = IEEE if hello is None else Semantics(hello.nan, hello.zeros)
-        self.accidents = Accidents(None if hello is None or hello.raises is None else tuple(hello.raises))
+        self.accidents = Accidents(hello.raises if hello else None)
         self._of_parents: dict[str, Result] = {}
         self.refused: set[str] = set()
         """Ids of cases whose file was refused, where a reader may refuse it or give its rows."""

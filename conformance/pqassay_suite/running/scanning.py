@@ -6,6 +6,7 @@ does is told from what the reader gets wrong by itself.
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ from pqassay_suite.judging.bench import RIGHT, Bench, Judgement, refusal, refuse
 from pqassay_suite.judging.causes import ACCIDENTS, Accidents, Fault
 from pqassay_suite.judging.differences import Selection, cause_of_answer
 from pqassay_suite.judging.pins import pin_of
-from pqassay_suite.judging.row_answers import judged_rows, types_of, words_of
+from pqassay_suite.judging.row_answers import counted, judged_rows, types_of
 
 MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8, "DIR": 6}
 """Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
@@ -246,7 +247,7 @@ def _verdict(bench: Bench, known: KnownQuery, reply: Reply) -> Judged:
         if judged.right:
             return Judged(known, judged)
         return Judged(known, replace(judged, cause=cause_of_answer(bench.golden, "scan", judged, reply)))
-    words = words_of(known.query.predicate, len(known.rows))
+    words = f"{counted(len(known.rows))} with {json.dumps(known.query.predicate, ensure_ascii=False)}"
     judged = judged_rows(bench.golden, known.rows, reply, words, known.selection)
     return Judged(known, judged, is_left_aside=isinstance(reply, IgnoredIndex))
 
