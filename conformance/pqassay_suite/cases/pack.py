@@ -172,28 +172,30 @@ def reason(case: Case) -> str:
     return "+".join(case.rules) if case.kind != "valid" else ""
 
 
+_ROWS = {"own": "the expected rows", "parent": "the rows of the undamaged file"}
+
+_READ = {
+    "demanded": "Refuse the file: there are no rows that would be right.",
+    "allowed": "Read {rows}, or refuse the file.",
+    "never": "Read {rows}.",
+}
+
+_READ_ANY = {"allowed": "Read the file or refuse it.", "never": "Read the file without an error."}
+
+_SCAN = {
+    "exposure": "A query that relies on the metadata may lose rows: they are well formed and untrue.",
+    "refusal-allowed": "A query gives the same rows with and without the index, or is refused.",
+    "same-rows": "A query gives the same rows with and without the index.",
+}
+
+
 def _of_reading(case: Case) -> Iterator[str]:
     read, scan = case.expect.read, case.expect.scan
     if read is not None:
-        whose = "the rows of the undamaged file" if read.rows == "parent" else "the expected rows"
-        if read.refusal == "demanded":
-            yield "Refuse the file: there are no rows that would be right."
-        elif read.rows == "unspecified":
-            yield (
-                "Read the file or refuse it."
-                if read.refusal == "allowed"
-                else "Read the file without an error."
-            )
-        elif read.refusal == "allowed":
-            yield f"Read {whose}, or refuse the file."
-        else:
-            yield f"Read {whose}."
-    if scan == "exposure":
-        yield "A query that relies on the metadata may lose rows: they are well formed and untrue."
-    elif scan == "refusal-allowed":
-        yield "A query gives the same rows with and without the index, or is refused."
-    elif scan == "same-rows":
-        yield "A query gives the same rows with and without the index."
+        words = _READ_ANY.get(read.refusal) if read.rows == "unspecified" else None
+        yield words or _READ[read.refusal].format(rows=_ROWS.get(read.rows))
+    if scan is not None:
+        yield _SCAN[scan]
 
 
 def _of_structures(case: Case) -> Iterator[str]:

@@ -192,19 +192,15 @@ def processor_seconds(pid: int) -> float:
     """Processor time of a process and of all that it has started; 0 of one that has ended."""
     import psutil  # noqa: PLC0415 - only of a request that takes long
 
-    try:
-        process = psutil.Process(pid)
-        family = [process, *process.children(recursive=True)]
-    except psutil.Error:
-        return 0.0
     total = 0.0
-    for member in family:
-        with contextlib.suppress(psutil.Error):
-            times = member.cpu_times()
-            total += times.user + times.system
     with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
         ended = process.cpu_times()
         total += ended.children_user + ended.children_system
+        for member in (process, *process.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                times = member.cpu_times()
+                total += times.user + times.system
     return total
 
 
