@@ -1,4 +1,4 @@
-"""Somebody's own files: which are asked about, which rows are right, and what a run says of features that fail."""
+"""A user's own files: which are asked about, which rows are right, and what a run says about features that fail."""
 
 from __future__ import annotations
 
@@ -335,7 +335,7 @@ def test_without_a_second_reader_it_is_said_what_to_install(monkeypatch: pytest.
         second_readers.second_readers(None, "pyarrow")
 
     assert (
-        "which rows are right is known where two independent readers agree, beside the one under test; there is none: "
+        "the right rows are those that two independent readers agree on, beside the one under test; there is none: "
         "pip install '.[engines]' in a checkout of pqassay brings DuckDB, Polars and DataFusion"
     ) == str(error.value)
 
@@ -518,9 +518,9 @@ def test_formats_for_people_tell_which_features_fail_and_which_rows_nobody_knows
 
     for told in (
         "expected rows of 5 of 8 files",
-        "nobody can say which rows are right",
+        "are not known; only a crash counts as wrong",
         "disputed.parquet (conformant)",
-        "codec.zstd: in this file, and in none that passed",
+        "codec.zstd: in this file, but in no file that passed",
         "page.v2",
     ):
         assert told in text
@@ -561,7 +561,7 @@ def test_only_what_was_wrong_is_asked_again(
         ),
         (
             ["--files", "{lake}", "--operation", "scan", "--driver", "duckdb"],
-            "files of your own are asked about by read",
+            "--files goes with the operation read only",
         ),
         (
             ["--files", "{lake}", "--case", "no/*", "--driver", "duckdb"],

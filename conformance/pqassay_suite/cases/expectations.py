@@ -6,7 +6,7 @@ anything differs: a better result, another wrong answer, an entry that has expir
     [[expectation]]
     case = "idx1/carriage-return-*"       # id of a case, or a pattern; or a list of them
     operation = "decode"                  # optional: all operations
-    outcome = "failed"                    # "unstable" allows a pass as well: what is unstable is right now and then
+    outcome = "failed"                    # "unstable" also allows a pass: what is unstable is right now and then
     rule = "IDX1-014"                     # optional: the failure must be about this rule
     cause = "wrong values"                # optional: its cause must have this in it
     reason = "lines() drops carriage returns"
@@ -134,7 +134,7 @@ class Expectations:
             if number not in concerned and not (
                 self.narrowed or any(entry.names(case) for case in self.others)
             ):
-                problems.append(Problem(entry.name, "nothing that ran is concerned; remove the entry"))
+                problems.append(Problem(entry.name, "no case that ran matches; remove the entry"))
         return compared, problems
 
     def unpinned(self, results: Sequence[Result]) -> int:
@@ -190,7 +190,7 @@ def written(results: Sequence[Result], before: Expectations) -> str:
 
 
 def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
-    """An entry with its cases, and with the reason of the first, if nobody has written one."""
+    """An entry with its cases, and with the reason of the first, unless one was written by hand."""
     cases = tuple(result.case for result in results)
     answers = {result.case: result.pin for result in results if result.pin is not None}
     return dataclasses.replace(
@@ -199,7 +199,7 @@ def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
-    """The entry for a result, yet without its cases, and without a reason that nobody has written."""
+    """The entry for a result, yet without its cases, and without a reason unless one was written by hand."""
     kept = next((entry for entry in before.entries if entry.concerns(result)), None)
     if kept is None or dataclasses.replace(kept, answers={}).disagreement(result):
         kept = Expectation((), result.outcome)

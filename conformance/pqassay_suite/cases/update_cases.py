@@ -41,7 +41,7 @@ _WAYS: tuple[tuple[str, str, UpdateExpectation, tuple[str, ...]], ...] = (
 
 
 def update_cases(cases: Iterable[GoldenCase]) -> list[GoldenCase]:
-    """The updates that the valid files with several snapshots tell of.
+    """The updates that the valid files with several snapshots hold.
 
     Args:
         cases: The golden cases.

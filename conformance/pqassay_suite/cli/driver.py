@@ -92,12 +92,12 @@ def _shipped(name: str) -> tuple[list[str], Implementation]:
     from pqassay_suite.drivers.implementations import ImplementationError, implementation
 
     with failing(ImplementationError):
-        found = implementation(name)
-    if found.missing:
-        fail(f"the driver {name} needs {', '.join(found.missing)}")
-    if not found.is_built:
+        shipped = implementation(name)
+    if shipped.missing:
+        fail(f"the driver {name} needs {', '.join(shipped.missing)}")
+    if not shipped.is_built:
         fail(f"the driver {name} is not built; `pqassay suite drivers --build {name}` builds it")
-    return found.argv, found
+    return shipped.argv, shipped
 
 
 def results_in(path: Path) -> RunReport:
@@ -128,8 +128,8 @@ def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
     from pqassay_suite.running.runner import declared
 
     with failing():
-        found = declared(chosen, settings)
-    hello = found.hello
+        declaration = declared(chosen, settings)
+    hello = declaration.hello
     if isinstance(hello, HelloAnswer):
         typer.echo(f"{hello.name} {hello.version} ({hello.language})")
         typer.echo(f"  answers requests {'one after the other' if hello.serve else 'one a process'}")
@@ -137,8 +137,8 @@ def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
         typer.echo(f"  declares {', '.join(sorted(hello.capabilities))}")
     else:
         typer.echo(f"it does not answer hello: {hello.reason}")
-    typer.echo(f"{found.asked} question{'' if found.asked == 1 else 's'} would be asked")
-    for one in found.more:
+    typer.echo(f"{declaration.asked} question{'' if declaration.asked == 1 else 's'} would be asked")
+    for one in declaration.more:
         typer.echo(f"  {one.capability} would add {one.count}")
 
 

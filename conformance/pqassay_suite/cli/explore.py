@@ -117,7 +117,7 @@ def _asker(command: list[str], shipped: Implementation | None, timeout: float) -
         under_test = stack.enter_context(contextlib.closing(DriverUnderTest(settings)))
         hello = under_test.greet()
         if hello is None:
-            fail("the driver does not know hello, so that nothing is known of what it can read")
+            fail("the driver does not answer hello, so it is not known what it can read")
         stack.pop_all()
     return Asker(under_test, hello)
 
@@ -133,9 +133,9 @@ def _search(
             raise
         fail("files are drawn with hypothesis: pip install '.[explore]' in a checkout")
     if not asker.kinds:
-        fail("the driver does not declare read, so that it cannot be asked about files")
+        fail("the driver does not declare read, which exploring needs")
     if lies and asker.family is None:
-        fail("lies are told to queries, and the driver declares no scan")
+        fail("--lies needs the operation scan, which the driver does not declare")
     choices = Choices(asker.kinds, asker.codecs, scans=asker.family is not None, lies=lies)
     limits = Limits(seconds, seed=seed) if examples is None else Limits(seconds, examples, seed)
     return Search(asker, choices, limits, kept)
