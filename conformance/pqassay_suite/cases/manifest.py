@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +16,7 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value_json import NotAValueError
 from pqassay_spec.pm.value_json import from_json as pm_value
 from pqassay_spec.rules.catalogue import rules
+from pqassay_suite.drivers.protocol import adapter
 
 DIRECTORY = "DIR"
 """The family whose values say which indexes a file has."""
@@ -31,13 +31,6 @@ def file_kind(case: Case) -> str:
 def handed_over(case: Case) -> str:
     """The name under which an implementation gets the input: neither it nor its folder gives the verdict away."""
     return pm.FILE_NAME if file_kind(case) == "pm" else "data.parquet"
-
-
-@cache
-def _adapter() -> Any:
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
-
-    return TypeAdapter(Case)
 
 
 def json_schema() -> dict[str, Any]:
@@ -62,7 +55,7 @@ def read_manifest(text: bytes, place: str) -> Case:
     from pydantic import ValidationError  # noqa: PLC0415 - only a run needs it
 
     try:
-        case = cast("Case", _adapter().validate_json(text, strict=True))
+        case = cast("Case", adapter(Case).validate_json(text, strict=True))
     except ValidationError as error:
         first = error.errors()[0]
         member = ".".join(str(part) for part in first["loc"])

@@ -124,21 +124,19 @@ def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
 
 def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
     """What a driver declares, and what follows."""
-    from pqassay_suite.drivers.protocol import HelloAnswer
     from pqassay_suite.running.runner import declared
 
     with failing():
-        declaration = declared(chosen, settings)
-    hello = declaration.hello
-    if isinstance(hello, HelloAnswer):
+        hello, asked, missing = declared(chosen, settings)
+    if hello is not None:
         typer.echo(f"{hello.name} {hello.version} ({hello.language})")
         typer.echo(f"  answers requests {'one after the other' if hello.serve else 'one a process'}")
         typer.echo(f"  compares NaN as {hello.nan}, zeros as {hello.zeros}")
         typer.echo(f"  declares {', '.join(sorted(hello.capabilities))}")
     else:
-        typer.echo(f"it does not answer hello: {hello.reason}")
-    typer.echo(f"{declaration.asked} question{'' if declaration.asked == 1 else 's'} would be asked")
-    for one in declaration.more:
+        typer.echo("it does not answer hello: not supported (exit status 3)")
+    typer.echo(f"{asked} question{'' if asked == 1 else 's'} would be asked")
+    for one in missing:
         typer.echo(f"  {one.capability} would add {one.count}")
 
 

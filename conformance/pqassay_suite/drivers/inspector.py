@@ -7,9 +7,11 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import cast
 
 from pqassay_suite.drivers import written_file
 from pqassay_suite.drivers.process import Launcher, Limits
+from pqassay_suite.drivers.protocol import adapter
 from pqassay_suite.drivers.session import Sessions
 from pqassay_suite.drivers.written_file import Inspection, WrittenFile
 
@@ -60,7 +62,9 @@ class Inspector(OwnProcess):
 
     def inspect(self, wanted: Inspection) -> WrittenFile | str:
         """What is found of a file; or, in words, how the process ended that looked at it."""
-        from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
-
         answer = self.ask(asdict(wanted))
-        return answer if isinstance(answer, str) else TypeAdapter(WrittenFile).validate_json(answer)
+        return (
+            answer
+            if isinstance(answer, str)
+            else cast("WrittenFile", adapter(WrittenFile).validate_json(answer))
+        )

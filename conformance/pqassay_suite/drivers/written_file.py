@@ -23,7 +23,7 @@ from pqassay_spec.pm.reading import read_value as read_pm_value
 from pqassay_spec.pm.value_json import to_json as to_json_value
 from pqassay_suite.drivers.arrow_values import rows_of
 from pqassay_suite.drivers.fulfilled import unfulfilled
-from pqassay_suite.drivers.protocol import Wishes
+from pqassay_suite.drivers.protocol import Wishes, adapter
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,8 @@ def read_pm(path: str) -> dict[str, Any]:
 
 def serve(requests: Iterable[str], answers: TextIO) -> None:
     """Inspect one file for each line, an `Inspection` as JSON."""
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only this process needs it
-
     for line in requests:
-        found = inspect(TypeAdapter(Inspection).validate_json(line))
+        found = inspect(adapter(Inspection).validate_json(line))
         print(json.dumps(asdict(found)), file=answers, flush=True)
 
 

@@ -179,23 +179,13 @@ def run(
     return counted_by(revision, report, cases, scored, narrowed=bool(settings.only or settings.tasks))
 
 
-@dataclass(frozen=True)
-class Declared:
-    """What a driver says about itself, and what follows.
-
-    Attributes:
-        hello: Its greeting.
-        asked: How many questions it would be asked.
-        more: How many each capability that it does not declare would add.
-    """
-
-    hello: HelloAnswer | NoAnswer
-    asked: int
-    more: list[NotAsked]
-
-
-def declared(cases: Sequence[GoldenCase], settings: Settings) -> Declared:
+def declared(
+    cases: Sequence[GoldenCase], settings: Settings
+) -> tuple[HelloAnswer | None, int, list[NotAsked]]:
     """Greet a driver, and say what a run would ask.
+
+    Returns:
+        Its greeting, how many questions it would be asked, and how many each capability that it does not declare would add.
 
     Raises:
         CannotStartError: There is no such program, or it does not answer ``hello``.
@@ -203,7 +193,7 @@ def declared(cases: Sequence[GoldenCase], settings: Settings) -> Declared:
     with contextlib.closing(DriverUnderTest(settings)) as driver:
         hello = driver.greet()
     work, _, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
-    return Declared(hello or NOT_KNOWN, len(work), missing)
+    return hello, len(work), missing
 
 
 class _Asking:
