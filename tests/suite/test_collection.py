@@ -157,7 +157,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def made(
     folder: Path, place: Path, *readers: FixedReader, values: int = 100
 ) -> tuple[dict[str, GoldenCase], Collection]:
-    """Cases from the files of a folder, by their ids, and what reports say of these."""
+    """Cases from the files of a folder, by their ids, and what reports say about these."""
     place.mkdir()
     makes = CollectionCases(SecondReaders(readers), Limits(1 << 20, values), place)
     cases, asked = makes.make(files_in(folder), 1)

@@ -48,7 +48,7 @@ def failing(*errors: type[Exception], of: Path | str = "") -> Generator[None]:
 
 
 def require_positive(given: Mapping[str, float | None]) -> None:
-    """End with a usage error where an option that is a limit is none."""
+    """End with a usage error where an option that sets a limit is not a number greater than 0."""
     for name, value in given.items():
         if value is not None and not (math.isfinite(value) and value > 0):
             fail(f"{name} is a number greater than 0")

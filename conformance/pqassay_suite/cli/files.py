@@ -36,7 +36,7 @@ def cases_of(
     known: Implementation | None,
     progress: Callable[[int, int, str], object] | None,
 ) -> Generator[tuple[list[FileCase], run_files.Collection]]:
-    """Cases made from files, and what reports say of these; the rows are kept until the end.
+    """Cases made from files, and what reports say about these; the rows are kept until the end.
 
     Args:
         files: The files to ask about.

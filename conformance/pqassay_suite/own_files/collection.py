@@ -233,7 +233,7 @@ class CollectionCases:
         return [case for case, _ in made], AskedFiles(self._readers.names, asked, files.left_out)
 
     def _made(self, file: tuple[str, Target]) -> tuple[FileCase, FileAsked] | str:
-        """A case and what reports say of its file; or a reason against it."""
+        """A case and what reports say about its file; or a reason against it."""
         name, target = file
         path = Path(target.path)
         try:

@@ -505,7 +505,7 @@ def _report(
 
 
 def _declared(hello: HelloAnswer | None) -> dict[str, Any]:
-    """What a driver says of itself, as results have it."""
+    """What a driver says about itself, as results have it."""
     if hello is None:
         return {}
     lists = {"capabilities": sorted(hello.capabilities), "lacks": sorted(hello.lacks) or None}
