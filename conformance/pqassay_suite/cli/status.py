@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -92,17 +93,14 @@ def export_status(
     if against:
         table, engines = _compared(table, against)
 
-    def write(stream: TextIO) -> None:
-        if output_format is StatusFormat.MARKDOWN:
-            status_table.write_markdown(table, stream, site)
-        elif output_format is StatusFormat.CSV:
-            status_table.write_csv(table, stream)
-        elif output_format is StatusFormat.YAML:
-            _public_status().write_yaml(table, [report.date for report in reports], engines, stream)
-        else:
-            status_table.write_json(table, stream)
-
-    print_written(write, output)
+    dates = [report.date for report in reports]
+    writers: dict[StatusFormat, Callable[[TextIO], object]] = {
+        StatusFormat.MARKDOWN: lambda stream: status_table.write_markdown(table, stream, site),
+        StatusFormat.CSV: lambda stream: status_table.write_csv(table, stream),
+        StatusFormat.YAML: lambda stream: _public_status().write_yaml(table, dates, engines, stream),
+        StatusFormat.JSON: lambda stream: status_table.write_json(table, stream),
+    }
+    print_written(writers[output_format], output)
     if table.differences:
         raise typer.Exit(1)
 

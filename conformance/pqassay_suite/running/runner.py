@@ -428,16 +428,9 @@ class _Asking:
 
 def _inherited(result: Result) -> Result:
     """The result where the valid parent is answered in the same wrong way."""
-    return Result(
-        result.case,
-        result.family,
-        result.operation,
-        "inherited",
-        "wrong alike about its valid parent",
-        result.rules,
-        query=result.query,
-        answered=result.answered,
-    )
+    about = result.case, result.family, result.operation
+    reason = "wrong alike about its valid parent"
+    return Result(*about, "inherited", reason, result.rules, query=result.query, answered=result.answered)
 
 
 def _cause_of_scan(one: Judged, blame: Blame | None) -> str:
