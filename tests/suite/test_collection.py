@@ -29,7 +29,7 @@ from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers.implementations import Implementation, implementation
 from pqassay_suite.drivers.process import TOO_LARGE
 from pqassay_suite.own_files import collection, second_readers
-from pqassay_suite.own_files.collection import CollectionCases, Limits, files_in
+from pqassay_suite.own_files.collection import CollectionCases, SurveyLimits, files_in
 from pqassay_suite.own_files.file_survey import Survey, Surveyor, survey
 from pqassay_suite.own_files.second_readers import SecondReaders, TooFewReadersError
 from report_samples import rendered
@@ -159,7 +159,7 @@ def made(
 ) -> tuple[dict[str, GoldenCase], Collection]:
     """Cases from the files of a folder, by their ids, and what reports say about these."""
     place.mkdir()
-    makes = CollectionCases(SecondReaders(readers), Limits(1 << 20, values), place)
+    makes = CollectionCases(SecondReaders(readers), SurveyLimits(1 << 20, values), place)
     cases, asked = makes.make(files_in(folder), 1)
     return {case.case.id: case for case in cases}, asked
 

@@ -127,7 +127,7 @@ def _search(
 ) -> Search:
     try:
         from pqassay_suite.exploring.drawing import Choices
-        from pqassay_suite.exploring.search import Limits, Search
+        from pqassay_suite.exploring.search import Search, SearchLimits
     except ModuleNotFoundError as error:
         if error.name != "hypothesis":
             raise
@@ -137,7 +137,7 @@ def _search(
     if lies and asker.family is None:
         fail("--lies needs the operation scan, which the driver does not declare")
     choices = Choices(asker.kinds, asker.codecs, scans=asker.family is not None, lies=lies)
-    limits = Limits(seconds, seed=seed) if examples is None else Limits(seconds, examples, seed)
+    limits = SearchLimits(seconds, seed=seed) if examples is None else SearchLimits(seconds, examples, seed)
     return Search(asker, choices, limits, kept)
 
 

@@ -46,7 +46,7 @@ def cases_of(
         progress: See `CollectionCases.make`.
     """
     from pqassay_suite.drivers.driver import DriverUnderTest
-    from pqassay_suite.own_files.collection import CollectionCases, Limits
+    from pqassay_suite.own_files.collection import CollectionCases, SurveyLimits
     from pqassay_suite.own_files.second_readers import TooFewReadersError, second_readers
 
     with contextlib.ExitStack() as stack:
@@ -57,7 +57,7 @@ def cases_of(
             readers = second_readers(known.decoder if known else None, name)
         stack.callback(readers.close)
         size, values = limits
-        most = Limits(math.ceil(size * MEBIBYTE), values)
+        most = SurveyLimits(math.ceil(size * MEBIBYTE), values)
         makes = stack.enter_context(contextlib.closing(CollectionCases(readers, most, Path(folder))))
         with failing():
             cases, asked = makes.make(files, settings.jobs, progress)

@@ -32,7 +32,7 @@ FAMILIES = ("BLM", "PIX", "STA", "PQF")
 
 
 @dataclass(frozen=True)
-class Difference:
+class WrongAnswer:
     """What is wrong with an answer.
 
     Attributes:
@@ -49,7 +49,7 @@ class Difference:
     is_of_rows: bool = False
     blame: str = ""
 
-    def is_like(self, other: Difference) -> bool:
+    def is_like(self, other: WrongAnswer) -> bool:
         """Whether another one may be of the same defect: which values differ, and how, depends on the file."""
         if not (self.is_of_rows and other.is_of_rows):
             return self.cause == other.cause
@@ -90,7 +90,7 @@ class Asker:
         """The codecs that it declares."""
         return [name for name, need in CODECS.items() if self.can("read", "PQF", [need] if need else [])]
 
-    def differences(self, questions: Sequence[Question]) -> list[Difference | None]:
+    def differences(self, questions: Sequence[Question]) -> list[WrongAnswer | None]:
         """What is wrong with the answers to questions about one file; ``None`` for each that is right or not supported.
 
         Raises:
@@ -117,7 +117,7 @@ class Asker:
         finally:
             path.unlink(missing_ok=True)
 
-    def _blamed(self, difference: Difference | None, *, is_right: bool) -> Difference | None:
+    def _blamed(self, difference: WrongAnswer | None, *, is_right: bool) -> WrongAnswer | None:
         """The difference of a scan, with what the same query gives without the index."""
         if difference is None or not difference.is_of_rows:
             return difference
@@ -128,7 +128,7 @@ class Asker:
 
     def _differences(
         self, path: Path, questions: Sequence[Question], index: Index
-    ) -> list[Difference | None]:
+    ) -> list[WrongAnswer | None]:
         scans = [place for place, question in enumerate(questions) if question.predicate is not None]
         replies: dict[int, Reply] = {}
         folder = Path(self._folder.name)
@@ -150,7 +150,7 @@ class Asker:
                 replies[place] = self.driver.ask(read, folder)
         return [self._difference(question, replies[place], path) for place, question in enumerate(questions)]
 
-    def _difference(self, question: Question, reply: Reply, path: Path) -> Difference | None:
+    def _difference(self, question: Question, reply: Reply, path: Path) -> WrongAnswer | None:
         operation: Operation = "read" if question.predicate is None else "scan"
         names = [column.name for column in question.file.columns]
         if isinstance(reply, NoAnswer):
@@ -159,12 +159,12 @@ class Asker:
             cause = cause_of(
                 operation, reply.outcome, reply.reason, actual=None, stderr=reply.stderr, names=names
             )
-            return Difference(cause, "a crash" if reply.outcome == "crashed" else "no answer", reply.reason)
+            return WrongAnswer(cause, "a crash" if reply.outcome == "crashed" else "no answer", reply.reason)
         if isinstance(reply, Reject):
             message = reply.message.replace(str(path), "data.parquet").replace(path.name, "data.parquet")
             fault = "a refusal by accident" if self._accidents.include(reply.raised) else "a refusal"
             shown = described(replace(reply, message=message))
-            return Difference(refusal_of(reply.raised, message, names), fault, shown)
+            return WrongAnswer(refusal_of(reply.raised, message, names), fault, shown)
         if not isinstance(reply, Accept | IgnoredIndex):
             return None
         try:
@@ -175,12 +175,12 @@ class Asker:
 
 def _of_rows(
     question: Question, wanted: list[list[Value]], answer: Accept | IgnoredIndex
-) -> Difference | None:
+) -> WrongAnswer | None:
     came = rows_of(answer)
     if came is None:
         if answer.digest == digest(wanted):
             return None
-        return Difference("wrong rows: another digest", "other rows", f"digest {answer.digest}", True)
+        return WrongAnswer("wrong rows: another digest", "other rows", f"digest {answer.digest}", True)
     if not (details := rows_difference(wanted, came)):
         return None
     compared = columns_asked(question.predicate)
@@ -192,7 +192,7 @@ def _of_rows(
     words = difference_of_rows(wanted, came, selection if compared else None).words
     missing, many = " missing: " in details, " too many: " in details
     fault = "other rows" if missing == many else "rows missing" if missing else "rows too many"
-    return Difference(f"wrong rows: {words}", fault, details, True)
+    return WrongAnswer(f"wrong rows: {words}", fault, details, True)
 
 
 @cache

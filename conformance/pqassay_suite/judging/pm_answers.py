@@ -27,7 +27,7 @@ NOTHING = object()
 """What is wanted where there should be nothing."""
 
 
-class Difference(NamedTuple):
+class PmDifference(NamedTuple):
     """The first member in which two values differ: its path, what was wanted, what came."""
 
     path: str
@@ -88,10 +88,10 @@ def differences(
     needed: Container[str] | None = None,
     *,
     is_closed: bool = False,
-) -> Iterator[Difference]:
+) -> Iterator[PmDifference]:
     """Differences of two values, member by member; see `judged_value`."""
     wanted, actual = _untagged(wanted), _untagged(actual)
-    difference, same = Difference(path, wanted, actual), type(wanted) is type(actual) and wanted == actual
+    difference, same = PmDifference(path, wanted, actual), type(wanted) is type(actual) and wanted == actual
     if isinstance(wanted, dict) and isinstance(actual, dict):
         members = cast("dict[str, object]", actual)
         for name, member in cast("dict[str, object]", wanted).items():
@@ -100,13 +100,13 @@ def differences(
                 yield from differences(member, members.get(name), below, needed, is_closed=is_closed)
         for name in members if is_closed else ():
             if name not in wanted and members[name] is not None:
-                yield Difference(f"{path}.{name}" if path else name, NOTHING, members[name])
+                yield PmDifference(f"{path}.{name}" if path else name, NOTHING, members[name])
     elif isinstance(wanted, list) and isinstance(actual, list):
         items, others = cast("list[object]", wanted), cast("list[object]", actual)
         for number, (item, other) in enumerate(zip(items, others, strict=False)):
             yield from differences(item, other, f"{path}[{number}]", needed, is_closed=is_closed)
         if len(items) != len(others):
-            yield Difference(f"length of {path}", len(items), len(others))
+            yield PmDifference(f"length of {path}", len(items), len(others))
     elif not same:
         yield difference
 

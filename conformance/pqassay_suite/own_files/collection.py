@@ -50,7 +50,7 @@ COPY = "data.parquet"
 
 
 @dataclass(frozen=True)
-class Limits:
+class SurveyLimits:
     """What is asked about.
 
     Attributes:
@@ -195,7 +195,7 @@ class CollectionCases:
         folder: Where the agreed rows are kept.
     """
 
-    def __init__(self, readers: SecondReaders, limits: Limits, folder: Path) -> None:
+    def __init__(self, readers: SecondReaders, limits: SurveyLimits, folder: Path) -> None:
         self._readers, self._limits, self._folder = readers, limits, folder
         self._surveyor = Surveyor()
 
