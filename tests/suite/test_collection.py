@@ -562,7 +562,7 @@ def test_only_what_was_wrong_is_asked_again(
         ),
         (
             ["--files", "{lake}", "--operation", "scan", "--driver", "duckdb"],
-            "files of your own are asked about by read",
+            "--files goes with the operation read only",
         ),
         (
             ["--files", "{lake}", "--case", "no/*", "--driver", "duckdb"],

@@ -67,9 +67,9 @@ def test_an_entry_may_name_several_cases_and_patterns() -> None:
         (f'{A}rule = "IDX1-012"\n', "made/a decode: failed, but about IDX1-014"),
         (f'{B}cause = "nil map"\n', "made/b decode: crashed, but by another cause: crash: panic: index"),
         (f"{A}expires = 2026-05-31\n", "expired on 2026-05-31"),
-        ('case = "made/gone"\noutcome = "failed"\n', "nothing that ran is concerned"),
-        ('case = "made/a"\noperation = "encode"\noutcome = "failed"\n', "nothing that ran is concerned"),
-        ('case = "made/b"\noperation = "scan"\noutcome = "failed"\n', "nothing that ran is concerned"),
+        ('case = "made/gone"\noutcome = "failed"\n', "no case that ran matches"),
+        ('case = "made/a"\noperation = "encode"\noutcome = "failed"\n', "no case that ran matches"),
+        ('case = "made/b"\noperation = "scan"\noutcome = "failed"\n', "no case that ran matches"),
     ],
 )
 def test_whatever_differs_is_a_problem(row: str, problem: str) -> None:
