@@ -429,7 +429,7 @@ def _note_raised(
 
 @cache
 def _broken(rule_id: str) -> Broken:
-    """That another rule is broken, which one footer that cannot be decoded says to all others."""
+    """The error that another rule is broken: a footer that cannot be decoded raises it for all others."""
     return Broken(rule_id)
 
 
