@@ -119,7 +119,7 @@ def test_an_entry_about_cases_that_were_left_out_is_not_judged() -> None:
         ("[[expectation]", "Expected"),
         ("\xff", "invalid start byte"),
         ("[[expectations]]", "unknown expectations"),
-        ("expectation = 5", "no list of tables"),
+        ("expectation = 5", "not a list of tables"),
         ("expectation = [5]", "entry 1: no table"),
         ('[[expectation]]\ncase = "a"', "entry 1 (a): outcome is missing"),
         ('[[expectation]]\noutcome = "failed"', "case is missing"),
