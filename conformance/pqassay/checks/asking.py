@@ -109,7 +109,7 @@ class Answer:
     def hinder(self, problem: NotChecked, column: str | None = None) -> None:
         """Note what kept the rule from being tested, on a column or on the whole file."""
         self.problem = self.problem or problem
-        # What the user left out, or another finding tells, hides nothing.
+        # Nothing is hidden if the user left it out, or another finding reports it.
         if problem.obstacle in HIDING or isinstance(problem, NotEverywhere):
             self.hindrances.note(problem, column)
 

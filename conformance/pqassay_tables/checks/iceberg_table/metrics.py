@@ -49,7 +49,7 @@ def bounds_are_of_ids_that_were_assigned(one: IcebergEntry) -> Iterator[Violatio
 
 @rule("ICE-054", of=ENTRY, only=has_bounds)
 def bounds_are_of_single_values(one: IcebergEntry) -> Iterator[Violation]:
-    """What a bound of all elements of all lists means for a row, the specification does not say."""
+    """The specification does not say what a bound of all elements of all lists means for a row."""
     nested = one.table.state.schema.nested
     for key, field in _strange(one):
         column = one.column(key)
