@@ -79,21 +79,14 @@ def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violati
 @rule("ICE-057", of=ENTRY, only=lambda one: one.entry.content == DATA and has_bounds(one) and bool(one.spec))
 def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Violation]:
     """A query for a value between the bounds does not look into the partition."""
-    for mismatch in outside(one.entry, one.table.state.schema):
-        name = mismatch.field.transform
-        made = f"{mismatch.low} to {mismatch.high}" if mismatch.low != mismatch.high else mismatch.low
+    for odd in outside(one.entry, one.table.state.schema):
+        name = odd.field.transform
+        made = f"{odd.low} to {odd.high}" if odd.low != odd.high else odd.low
         said = (
-            f"the partition value {mismatch.field.name} is {mismatch.actual}, and by the bounds of column {mismatch.column.name} "
+            f"the partition value {odd.field.name} is {odd.actual}, and by the bounds of column {odd.column.name} "
             f"its {name} is {made}"
         )
-        yield wrong(
-            one,
-            one.entry.partition_place(mismatch.field.id),
-            said,
-            made,
-            mismatch.actual,
-            mismatch.column.name,
-        )
+        yield wrong(one, one.entry.partition_place(odd.field.id), said, made, odd.actual, odd.column.name)
 
 
 @rule("ICE-103", of=ENTRY, only=lambda one: any(field.transform == "truncate" for field in one.spec))
