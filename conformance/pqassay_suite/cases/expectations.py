@@ -111,7 +111,7 @@ class Expectations:
     today: dt.date = field(default_factory=expiry.today)
 
     def compare(self, results: Sequence[Result]) -> tuple[list[Result], list[Problem]]:
-        """Mark the results that are as foretold, and say which entries do not hold."""
+        """Mark the results that are as expected, and say which entries do not hold."""
         problems: list[Problem] = []
         concerned: set[int] = set()
         compared: list[Result] = []
@@ -138,7 +138,7 @@ class Expectations:
         return compared, problems
 
     def unpinned(self, results: Sequence[Result]) -> int:
-        """How many results are as foretold, and would be with another wrong answer as well."""
+        """How many results are as expected, and would be with another wrong answer as well."""
         return sum(
             result.pin is not None
             and not next(entry for entry in self.entries if entry.concerns(result)).answers

@@ -135,17 +135,15 @@ def _paired(
 ) -> list[tuple[Row, Row]]:
     """Rows that came in place of others: at the same place, or else those that share most values."""
     if same_count and [place for place, _ in missing] == [place for place, _ in extra]:
-        return [(missing_row, found) for (_, missing_row), (_, found) in zip(missing, extra, strict=True)]
+        return [(lost, found) for (_, lost), (_, found) in zip(missing, extra, strict=True)]
     left, pairs = deque(row for _, row in extra[:MOST_PAIRED]), list[tuple[Row, Row]]()
-    for _, missing_row in missing[:MOST_PAIRED]:
+    for _, lost in missing[:MOST_PAIRED]:
         if not left:
             break
-        best = max(
-            left, key=lambda found: _alike(missing_row, found)
-        )  # the first of those that are equally alike
-        if len(missing_row) == 1 or _alike(missing_row, best):
+        best = max(left, key=lambda found: _alike(lost, found))  # the first of those that are equally alike
+        if len(lost) == 1 or _alike(lost, best):
             left.remove(best)
-            pairs.append((missing_row, best))
+            pairs.append((lost, best))
     return pairs
 
 
