@@ -30,7 +30,7 @@ SHOWN = 3
 """Entries that are left aside and are named."""
 
 
-class FormatName(StrEnum):
+class AnswerForm(StrEnum):
     """Forms of the printed answer."""
 
     TABLE = "table"
@@ -52,11 +52,11 @@ def answer(
         ),
     ],
     output_format: Annotated[
-        FormatName,
+        AnswerForm,
         typer.Option(
             "--format", metavar="FORMAT", help="Print as table, csv or json (one object with all details)."
         ),
-    ] = FormatName.TABLE,
+    ] = AnswerForm.TABLE,
 ) -> None:
     """Answer a SQL question from zone sums; read rows only where needed.
 
@@ -65,10 +65,10 @@ def answer(
     many files gave the answer, and what was read.
     """
     opened, result = _answered(path, question)
-    if output_format is FormatName.JSON:
+    if output_format is AnswerForm.JSON:
         typer.echo(json.dumps(_record(path, question, opened, result), indent=2, ensure_ascii=False))
         return
-    if output_format is FormatName.CSV:
+    if output_format is AnswerForm.CSV:
         with text_sink(None) as sink:
             writer = csv.writer(sink, lineterminator="\n")
             writer.writerow(result.table.column_names)

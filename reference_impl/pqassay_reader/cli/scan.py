@@ -32,7 +32,7 @@ class MetadataName(StrEnum):
     PM = "pm"
 
 
-class FormatName(StrEnum):
+class ScanForm(StrEnum):
     """Forms of what is printed: of rows, or with ``--files`` of a list of files."""
 
     TABLE = "table"
@@ -122,7 +122,7 @@ def scan(
         ),
     ] = MetadataName.FOOTER,
     output_format: Annotated[
-        FormatName | None,
+        ScanForm | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
@@ -173,8 +173,8 @@ def scan(
             "--metadata pm": metadata is MetadataName.PM,
             "--output": output,
             "--explain": explain,
-            "--format table": output_format is FormatName.TABLE,
-            "--format parquet": output_format is FormatName.PARQUET,
+            "--format table": output_format is ScanForm.TABLE,
+            "--format parquet": output_format is ScanForm.PARQUET,
         }
         if unfit := [
             name for name, value in rows_options.items() if value is not None and value is not False
@@ -182,12 +182,12 @@ def scan(
             fail(f"{unfit[0]} is for rows, and --files lists files; leave one of them out", 2)
         if condition is None:
             fail("--files needs a condition: pqassay scan --files PATH CONDITION", 2)
-        as_json = output_format is FormatName.JSON
+        as_json = output_format is ScanForm.JSON
         list_files(
             path, condition, trust=trust.value, column=column, table=table, as_json=as_json, every=every
         )
         return
-    if table is not None or every or output_format is FormatName.TEXT:
+    if table is not None or every or output_format is ScanForm.TEXT:
         fail("--table, --all and --format text need --files", 2)
     form = form_of(None if output_format is None else Form(output_format), output)
     require_vouched(trust, column)

@@ -45,7 +45,7 @@ class IndexWarning(UserWarning):
 
 
 @dataclass
-class Counters:
+class SavedFiles:
     """Counters of the questions to a dataset and of the files that it saved.
 
     Attributes:
@@ -156,7 +156,7 @@ class _Shared:
     known: KnownFiles
     fragments: list[pads.Fragment]
     warns: bool = True
-    counters: Counters = field(default_factory=Counters)
+    counters: SavedFiles = field(default_factory=SavedFiles)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -244,9 +244,9 @@ class IndexedDataset(pads.FileSystemDataset):
         return sum(file.length for file in files), sum(file.requests for file in files)
 
     @property
-    def counters(self) -> Counters:
+    def counters(self) -> SavedFiles:
         """Counters of this dataset and of those filtered from it."""
-        return self._shared.counters if self._shared else Counters()
+        return self._shared.counters if self._shared else SavedFiles()
 
     def prune(self, condition: pc.Expression | Condition) -> Pruning:
         """Say which files a condition leaves, and why.

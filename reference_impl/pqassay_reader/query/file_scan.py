@@ -38,7 +38,7 @@ from pqassay_reader.query.fetching.ranges import (
     FetchedRanges,
     Piece,
 )
-from pqassay_reader.query.group_scan import GroupScan, Question
+from pqassay_reader.query.group_scan import GroupQuestion, GroupScan
 from pqassay_reader.query.indexes.distinct_sets import WHOLE_GROUPS, file_sets
 from pqassay_reader.query.indexes.file_index import file_index_verdict
 from pqassay_reader.query.indexes.quantiles import FileQuantiles, file_quantiles
@@ -136,7 +136,7 @@ class FileScan:
         self._counters.note("_pm")
         return pm_facts(reader, self.ranges.size)
 
-    def _question(self) -> Question:
+    def _question(self) -> GroupQuestion:
         query, schema = self._query, self.facts.schema
         expected = query.first_schema if query.first_schema is not None else schema
         stored = set(schema.names)
@@ -162,7 +162,7 @@ class FileScan:
         parts = [] if condition is None else parts_of(condition)
         unique = list(dict.fromkeys(output))
         reads_all = condition is None and query.limit is None and query.batch_size is None
-        return Question(condition, parts, unique, needed, constants, query.rungs, reading, reads_all)
+        return GroupQuestion(condition, parts, unique, needed, constants, query.rungs, reading, reads_all)
 
     def _absent(self, names: Collection[str], expected: pa.Schema) -> dict[str, Any]:
         """Null for the columns that this file does not have, and another file has. Raises `Refused` for those that none has."""

@@ -37,7 +37,7 @@ WINDOW_ROWS = 1 << 10, 1 << 18
 
 
 @dataclass(frozen=True)
-class Question:
+class GroupQuestion:
     """What is asked of each row group of a file.
 
     Attributes:
@@ -73,7 +73,7 @@ class GroupScan:
     """
 
     def __init__(
-        self, facts: FileFacts, ranges: FetchedRanges, row_group: int, first_row: int, question: Question
+        self, facts: FileFacts, ranges: FetchedRanges, row_group: int, first_row: int, question: GroupQuestion
     ) -> None:
         self.row_group, self.first_row = row_group, first_row
         self.row_count = facts.metadata.row_groups[row_group].num_rows
@@ -366,4 +366,4 @@ def _cuts(part: range, most: int, held: int) -> Iterator[int]:
     yield from range(part.start + most - held, part.stop, most)
 
 
-__all__ = ["GroupScan", "Question"]
+__all__ = ["GroupQuestion", "GroupScan"]
