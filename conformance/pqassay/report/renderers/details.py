@@ -1,10 +1,47 @@
-"""Details of a finding beside its sentence, as labels and values, alike in every format."""
+"""Details of a finding beside its sentence, as labels and values: all of them, alike in every format, or the gist for a terminal."""
 
 from __future__ import annotations
 
 from pqassay.report.model import Finding, Position
 from pqassay.report.rules import COMPARE_FIRST, basis
+from pqassay.report.weighing import VERDICTS_ON
+from pqassay_spec.grammar.hexdump import is_line_of_marks
 from pqassay_spec.rules.catalogue import rules
+
+GIST_OF_BYTES = 3
+"""Rows of a hexdump in the gist of a finding."""
+
+
+def gist(finding: Finding) -> list[tuple[str, str]]:
+    """What is wrong, what it costs, and what to do: labels and values, at most one line each."""
+    rule = rules().get(finding.rule)
+    rows = [("found", finding.message)] if rule is None or finding.message != rule.sentence else []
+    if finding.column is not None and finding.column not in finding.message:
+        rows.append(("column", finding.column))
+    if not finding.hexdump:
+        rows.append(("at", place(finding.at[0])))
+    seen = (
+        None
+        if finding.observed is None or finding.proof is not None
+        else finding.observed.gist(finding.could)
+    )
+    rows.append(("could", f"{finding.could}, {seen}" if seen else finding.could))
+    if finding.explanation:
+        rows.append(("known", finding.explanation))
+    if finding.compares_values:
+        likelier = f"; likelier: {VERDICTS_ON[finding.weighed.wrong]}" if finding.weighed else ""
+        rows.append(("first", f"compare the values with their source{likelier}"))
+    if finding.remedy:
+        rows.append(("remedy", finding.remedy))
+    return rows
+
+
+def gist_of_bytes(rows: list[str]) -> list[str]:
+    """The first rows of a hexdump that have marks; no row is shown without its marks."""
+    first = next((number - 1 for number, line in enumerate(rows) if is_line_of_marks(line)), 0)
+    shown = rows[first:][:GIST_OF_BYTES]
+    rest = rows[first + len(shown) :]
+    return shown[:-1] if rest and is_line_of_marks(rest[0]) else shown
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:
