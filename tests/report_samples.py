@@ -224,6 +224,12 @@ def rendered(report: Report | RunReport, name: FormatName) -> str:
     return stream.getvalue()
 
 
+def lines_of_files(report: Report) -> list[int]:
+    """How many lines the text of a report has about each of its files with findings, if that were the only one."""
+    alone = (dataclasses.replace(report, files=[file]) for file in report.files if file.findings)
+    return [len(rendered(each, FormatName.TEXT).splitlines()) for each in alone]
+
+
 def samples() -> dict[str, Report | RunReport]:
     """Every report that each format has to render."""
     return {

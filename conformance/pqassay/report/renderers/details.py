@@ -8,9 +8,6 @@ from pqassay.report.weighing import VERDICTS_ON
 from pqassay_spec.grammar.hexdump import is_line_of_marks
 from pqassay_spec.rules.catalogue import rules
 
-GIST_OF_BYTES = 3
-"""Rows of a hexdump in the gist of a finding."""
-
 
 def gist(finding: Finding) -> list[tuple[str, str]]:
     """What is wrong, what it costs, and what to do: labels and values, at most one line each."""
@@ -18,7 +15,7 @@ def gist(finding: Finding) -> list[tuple[str, str]]:
     rows = [("found", finding.message)] if rule is None or finding.message != rule.sentence else []
     if finding.column is not None and finding.column not in finding.message:
         rows.append(("column", finding.column))
-    if not finding.hexdump:
+    if not gist_of_bytes(finding.hexdump):
         rows.append(("at", place(finding.at[0])))
     seen = (
         None
@@ -37,11 +34,9 @@ def gist(finding: Finding) -> list[tuple[str, str]]:
 
 
 def gist_of_bytes(rows: list[str]) -> list[str]:
-    """The first rows of a hexdump that have marks; no row is shown without its marks."""
-    first = next((number - 1 for number, line in enumerate(rows) if is_line_of_marks(line)), 0)
-    shown = rows[first:][:GIST_OF_BYTES]
-    rest = rows[first + len(shown) :]
-    return shown[:-1] if rest and is_line_of_marks(rest[0]) else shown
+    """The first row of a hexdump that has marks, and these; nothing where no byte is marked."""
+    marks = next((number for number, line in enumerate(rows) if is_line_of_marks(line)), 0)
+    return rows[marks - 1 : marks + 1] if marks else []
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from pqassay.report.coverage import DEEPER, is_excluded, without_crc
 from pqassay.report.model import UNJUDGED, BaselineState, Coverage, FileReport, Finding, Report, encodable
-from pqassay.report.order import gravest_first, gravity_of, observed_effect
+from pqassay.report.order import gravest_first, gravity_of, is_harmful, observed_effect
 from pqassay.report.renderers.details import details, gist, gist_of_bytes
 from pqassay.report.renderers.line import Part, counted, labelled, plain_console, write_line
 from pqassay.report.renderers.proof_text import proof_rows, says_the_same
@@ -177,7 +177,9 @@ class _Text:
         write_line(self._console, *parts)
 
     def _file(self, file: FileReport) -> None:
-        self._line((file.path, "bold"), ": ", (file.outcome, COLOURS[file.outcome]), _verdicts(file))
+        harmful = file.outcome == "conformant" and is_harmful(file.findings)
+        colour = COLOURS["conformant where checked" if harmful else file.outcome]
+        self._line((file.path, "bold"), ": ", (file.outcome, colour), _verdicts(file))
         if file.error:
             self._line(f"  not judged: {file.error}")
         notes = file.notes if self._verbose else file.notes[:NOTES_SHOWN]
