@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 import pytest
 
@@ -19,7 +20,7 @@ MISFIT = GOLDEN_FILES / "pqf" / "uuid-on-a-number" / "data.parquet"
 def rendered(name: str) -> str:
     stream = io.StringIO()
     report = pqassay.check(MISFIT)
-    {"text": text.render, "markdown": markdown.render}[name](report, stream)
+    {"text": partial(text.render, verbose=True), "markdown": markdown.render}[name](report, stream)
     return " ".join(stream.getvalue().split())
 
 

@@ -8,7 +8,8 @@ OUTPUT = re.compile(r'<span class="go">(?P<text>[^<]*)</span>')
 """A line of output, as the highlighter marks it."""
 
 PAINTED = re.compile(
-    r"(?P<fail>\bFAIL\b|(?<!, 0 )\bnonconformant\b|\buntrue\b(?=,|$| \()|\b\d+ lost\b|\b\d+ wrong\b|(?:\^\^ ?)+)"
+    r"(?P<fail>\bFAIL\b|(?<!, 0 )\bnonconformant\b|\buntrue\b(?=,|$| \()|\b\d+ lost\b|\b\d+ wrong\b)"
+    r"|(?P<marks>(?:\^\^ ?)+)"
     r"|(?P<warn>\bWARN\b|\bPOLICY\b|\bconformant\b(?= where checked| \())"
     r"|(?P<good>\bconformant\b|\bright\b$)"
     r"|(?P<quiet>^ {4}(?:found|column|at|expected|actual|could|observed|known|also|likelier|first|remedy|basis|more|proof|try it)\b)"

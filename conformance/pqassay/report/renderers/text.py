@@ -326,14 +326,14 @@ class _Text:
         self._coverages()
         if self._verbose and (against := judged_against_line(self._report.judged_against)):
             self._line(f"judged against {against}")
-        self._gaps()
-        self._gate()
-        for line in [] if self._report.sample is None else self._report.sample.lines:
-            self._line(line)
         if self._in_full and not self._verbose:
             self._line(
                 f"more: `pqassay explain {next(iter(self._in_full))}` explains the rule; `-v` shows every detail"
             )
+        self._gaps()
+        self._gate()
+        for line in [] if self._report.sample is None else self._report.sample.lines:
+            self._line(line)
 
     def _gate(self) -> None:
         """Which of several things the exit code is about, where it can be about one alone."""
