@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pqassay.report.model import Finding, Position
 from pqassay.report.rules import COMPARE_FIRST, basis
 from pqassay.report.weighing import VERDICTS_ON
@@ -13,7 +15,7 @@ def gist(finding: Finding) -> list[tuple[str, str]]:
     """What is wrong, what it costs, and what to do: labels and values, at most one line each."""
     rule = rules().get(finding.rule)
     rows = [("found", finding.message)] if rule is None or finding.message != rule.sentence else []
-    if finding.column is not None and finding.column not in finding.message:
+    if finding.column is not None and not is_column_named(finding):
         rows.append(("column", finding.column))
     if not gist_of_bytes(finding.hexdump):
         rows.append(("at", place(finding.at[0])))
@@ -31,6 +33,12 @@ def gist(finding: Finding) -> list[tuple[str, str]]:
     if finding.remedy:
         rows.append(("remedy", finding.remedy))
     return rows
+
+
+def is_column_named(finding: Finding) -> bool:
+    """Whether the message of a finding names its column, if it has one."""
+    name = re.escape(finding.column or "")
+    return finding.column is None or re.search(rf"\bcolumn {name}(?![\w.])", finding.message) is not None
 
 
 def gist_of_bytes(rows: list[str]) -> list[str]:

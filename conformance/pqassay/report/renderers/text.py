@@ -17,7 +17,7 @@ from rich.console import Console
 from pqassay.report.coverage import DEEPER, is_excluded, without_crc
 from pqassay.report.model import UNJUDGED, BaselineState, Coverage, FileReport, Finding, Report, encodable
 from pqassay.report.order import gravest_first, gravity_of, is_harmful, observed_effect
-from pqassay.report.renderers.details import details, gist, gist_of_bytes
+from pqassay.report.renderers.details import details, gist, gist_of_bytes, is_column_named
 from pqassay.report.renderers.line import Part, counted, labelled, plain_console, write_line
 from pqassay.report.renderers.proof_text import proof_rows, says_the_same
 from pqassay.report.rules import judged_against_line, newer
@@ -231,9 +231,8 @@ class _Text:
         if rule is not None:
             block.append((f"    {rule.sentence}",))
         for label, value in details(finding) if self._verbose else gist(finding):
-            if (
-                label == "could" and finding.proof is not None
-            ):  # what was proved on this very file comes first
+            # What was proved on this very file comes before what the rule could do.
+            if label == "could" and finding.proof is not None:
                 same = (one.rule for one in before if one.proof and says_the_same(finding.proof, one.proof))
                 block += proof_rows(finding.proof, shown_under=next(same, None), is_whole=self._verbose)
             block.append(labelled(label, value))
@@ -247,8 +246,7 @@ class _Text:
 
     def _short_finding(self, finding: Finding) -> None:
         known = (" known", "dim") if finding.known else ""
-        is_named = finding.column is None or finding.column in finding.message
-        column = "" if is_named else f", column {finding.column}"
+        column = "" if is_column_named(finding) else f", column {finding.column}"
         self._line(
             (f"  {finding.verdict}", COLOURS[finding.verdict]),
             f" {finding.rule}",
