@@ -13,8 +13,9 @@ PAINTED = re.compile(
     r"|(?P<warn>\bWARN\b|\bPOLICY\b|\bconformant\b(?= where checked| \())"
     r"|(?P<good>\bconformant\b|\bright\b$)"
     r"|(?P<quiet>^ {4}(?:found|column|at|expected|actual|could|observed|known|also|likelier|first|remedy|basis|more|proof|try it)\b)"
+    r"|(?P<gap>(?<=  ) {4,})"
 )
-"""What has a colour: the verdicts of a report, what engines lose, marks below bytes, and the names of facts."""
+"""What has a colour: the verdicts of a report, what engines lose, marks below bytes, and the names of facts; and wide gaps, which a phone closes."""
 
 
 SCROLLED = re.compile(r"(<pre><span></span><code)>")
