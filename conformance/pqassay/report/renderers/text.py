@@ -193,7 +193,7 @@ class _Text:
 
     def _findings(self, file: FileReport, room: int) -> None:
         """The findings of a file, the gravest first: in full where there is room for it, then in one line each, then counted."""
-        findings = sorted(file.findings, key=lambda each: (each.known, gravity_of(each)))
+        findings = sorted(file.findings, key=lambda each: (each.known, _proved(each), gravity_of(each)))
         full: list[Finding] = []
         short: list[Finding] = []
         for number, finding in enumerate(findings):
@@ -416,6 +416,11 @@ class _Text:
                 ["pqassay", "check", "--tier", _deepest(deeper.values()), encodable(first.path)]
             )
             self._line(f"  {counted(len(deeper), 'rule')} at a deeper tier: {command}")
+
+
+def _proved(finding: Finding) -> int:
+    """The rank of what was proved: wrong rows before refusals, and both before all else."""
+    return {"misled": 0, "refused": 1}.get(finding.proof.outcome, 2) if finding.proof else 2
 
 
 def _is_quiet(file: FileReport) -> bool:
