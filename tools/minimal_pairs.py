@@ -22,7 +22,7 @@ from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.queries import NoQuery, Query
 from pqassay.proof.trial import ENDINGS, NOT_ASKED, Asked, EngineProcesses, ending
 from pqassay.proof.true_values import TrueValues
-from pqassay.proof.worker import Answered, Planned, planned, write_truth
+from pqassay.proof.worker import Planned, ProofAnswer, planned, write_truth
 from pqassay.report.model import Finding
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay_spec.base.errors import FormatError
@@ -143,7 +143,7 @@ class Questions:
     reasons: dict[str, str] = field(default_factory=dict[str, str])
 
     def chosen(self, harmed: Mapping[int, int], most: int | None) -> dict[int, Question]:
-        """At most so many questions about each rule, those first that other engines were harmed by."""
+        """At most ``most`` questions about each rule, those first that other engines were harmed by."""
         numbers = {
             number
             for mine in self.of_rules.values()
@@ -379,7 +379,7 @@ def _answers(
     asked: Mapping[int, tuple[Path, Query, Path]],
     running: EngineProcesses,
     size: int,
-) -> dict[int, Answered]:
+) -> dict[int, ProofAnswer]:
     programs: dict[int, Asked] = {}
     for number, (path, query, truth) in asked.items():
         try:
@@ -392,8 +392,8 @@ def _answers(
     return dict(zip(programs, found, strict=True))
 
 
-def effect_of(answer: Answered) -> Seen:
-    """The effect of an answer on whoever asked."""
+def effect_of(answer: ProofAnswer) -> Seen:
+    """The effect of an answer on its user."""
     if answer.error:
         return "read fails"
     return "wrong rows" if answer.wrong else "rows lost" if answer.lost else "nothing"

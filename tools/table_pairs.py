@@ -21,7 +21,7 @@ from pqassay.judge.checker import check
 from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.queries import NoQuery, Query, number_of
 from pqassay.proof.trial import ENDINGS, Asked, EngineProcesses, Places, ending, verdict_on
-from pqassay.proof.worker import Answered
+from pqassay.proof.worker import ProofAnswer
 from pqassay.report.model import EngineVerdict, Finding
 from pqassay.stores.table_files import TableAt
 from pqassay_spec.rules.observed import HARM, EngineAnswers, Observation, Seen
@@ -151,11 +151,11 @@ class Told:
     """
 
     verdict: EngineVerdict
-    answer: Answered
+    answer: ProofAnswer
 
     @property
     def seen(self) -> Seen | None:
-        """The effect on whoever asked; ``None`` where the answer says nothing."""
+        """The effect on the user; ``None`` where the answer says nothing."""
         return None if self.verdict == "not comparable" else effect_of(self.answer)
 
 
@@ -236,14 +236,14 @@ class TableMeasurement:
         asked: Mapping[int, tuple[Path, Query, Path]],
         places: Places,
         control: int | None = None,
-    ) -> dict[int, Answered]:
+    ) -> dict[int, ProofAnswer]:
         programs: dict[int, Asked] = {}
-        found: dict[int, Answered] = {}
+        found: dict[int, ProofAnswer] = {}
         for number, (path, query, truth) in asked.items():
             try:
                 programs[number] = engine.program(places.path_for(engine, str(path), pair.kind), query), truth
             except Unwritable as error:
-                found[number] = Answered(error=str(error), is_incomparable=True)
+                found[number] = ProofAnswer(error=str(error), is_incomparable=True)
         if programs:
             answers = self.running.ask(engine, f"{pair.case} {control}", list(programs.values()), SIZE)
             found |= dict(zip(programs, answers, strict=True))

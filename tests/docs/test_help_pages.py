@@ -55,7 +55,7 @@ NOT_PLAIN = re.compile(
     r"|\b(?:colour|favour|licence|neighbour)",
     re.IGNORECASE,
 )
-"""Riddles, inversions and spellings that a help page does without."""
+"""Riddles, inversions and spellings that a help page must not have."""
 
 
 def words(text: str) -> str:

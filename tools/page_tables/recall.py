@@ -41,7 +41,7 @@ def tables(_: None) -> Iterator[str]:
 
 def _answers(kept: Kept, writers: Sequence[str], of: str) -> Iterator[str]:
     yield from by_writer(kept.found, kept.reasons, writers, of)
-    yield f"Of the kinds that FAIL, {share_of_several(kept.found):.1%} are more than one finding at some place."
+    yield f"{share_of_several(kept.found):.1%} of the kinds that FAIL are more than one finding at some place."
 
 
 def sentences(_: None) -> Iterator[str]:
