@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pqassay.report.coverage import unchecked
-from pqassay.report.model import BROKEN, FileReport, Finding, Outcome, Report
+from pqassay.report.model import BROKEN, FileReport, Finding, Report
 from pqassay.report.order import gravest_first, is_harmful, observed_effect
 from pqassay.report.renderers.details import details, further
 from pqassay.report.rules import judged_against_line
@@ -113,7 +113,7 @@ def _file(file: FileReport, report: Report) -> ItemGroup:
     return ItemGroup(file.path, file.outcome, _tone([file], file.outcome), remarks, items)
 
 
-def _tone(files: Sequence[FileReport], outcome: Outcome) -> Tone:
+def _tone(files: Sequence[FileReport], outcome: str) -> Tone:
     """The tone of an outcome, which is not good where a finding could do harm."""
     harmful = outcome == "conformant" and is_harmful(finding for file in files for finding in file.findings)
     return "warn" if harmful else OUTCOME_TONES[outcome]
