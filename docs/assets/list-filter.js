@@ -14,7 +14,7 @@
     const more = document.createElement("button");
     more.type = "button";
     more.className = "md-button more-rows";
-    const table = document.querySelector(form.dataset.list);
+    const table = rows[0].closest("table");
     (table.closest(".scroll") ?? table).after(more);
     let limit = PAGE;
 
