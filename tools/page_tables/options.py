@@ -43,9 +43,9 @@ def as_code(text: str) -> str:
 def option(one: Declared) -> list[str]:
     """The row of an option of a check."""
     names = f"--{one.name} {one.option.metavar}".rstrip()
-    others = [f"-{one.option.short} {one.option.metavar}"] if one.option.short else []
+    others = [f"-{one.option.short} {one.option.metavar}".rstrip()] if one.option.short else []
     if one.option.kind == "flag":
-        others = [f"--no-{one.name}"]
+        others.append(f"--no-{one.name}")
     return [", ".join(f"`{name}`" for name in (names, *others)), as_code(one.option.help)]
 
 
