@@ -1,4 +1,4 @@
-"""Measure which false facts pqassay finds, and write ``docs/data/recall.json``; ``make generate`` then makes the page ``docs/recall.md``.
+"""Measure which false facts pqassay finds, and write ``docs/data/recall.json``, which the page ``docs/recall.md`` shows on the site.
 
     python tools/recall.py                      measure all kinds, then 100,000 random damages
     python tools/recall.py --damages 2000       as many random damages; 0 for none

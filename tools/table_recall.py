@@ -1,6 +1,6 @@
 """Measure which false facts in the metadata of tables pqassay finds, and write ``docs/data/table_recall.json``.
 
-``make generate`` then makes the page ``docs/recall.md``.
+The page ``docs/recall.md`` shows it on the site.
 
     python tools/table_recall.py                 all good golden tables
     python tools/table_recall.py --unseen        those kinds again that were not found; what was found stays

@@ -1,7 +1,7 @@
 """Let Spark repair tables by the statements of `pqassay repair`, and try the statements that people expect to do it.
 
     python tools/try_repairs.py            try, and print
-    python tools/try_repairs.py --write    put the tables into docs/guide/repair.md
+    python tools/try_repairs.py --write    store the tables of docs/guide/repair.md
     python tools/try_repairs.py --golden   only the plans of golden tables
 
 It runs in an environment of its own, with a version of Spark for which there are jars of both formats, and with this package:
@@ -34,10 +34,8 @@ from pqassay_lake.repair.reports import of_report, read_report
 from pqassay_lake.repair.writing import write_plan
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDE = ROOT / "docs/guide/repair.md"
+STORED = ROOT / "docs/data/repairs.json"
 GOLDEN_FILES = ROOT / "golden_files"
-TRIED_HERE = "<!-- tried: by tools/try_repairs.py -->", "<!-- end of what was tried -->"
-PLANNED_HERE = "<!-- golden plans: by tools/try_repairs.py -->", "<!-- end of golden plans -->"
 
 GOLDEN_PLACE = "/warehouse/metals"
 """Where golden Iceberg tables say that they are. They are moved to a place whose name is as long, so that no length in them changes."""
@@ -426,14 +424,12 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         for name, package in zip(("Iceberg", "Delta"), PACKAGES, strict=True)
     )
     if "--write" in arguments:
-        page = GUIDE.read_text("utf-8")
-        page = _with(page, *TRIED_HERE, table_of(versions, found)) if found else page
-        GUIDE.write_text(_with(page, *PLANNED_HERE, golden_table(planned)) if planned else page, "utf-8")
-
-
-def _with(text: str, begin: str, end: str, lines: Iterator[str]) -> str:
-    before, _, rest = text.partition(begin)
-    return "\n".join([f"{before}{begin}", "", *lines, "", f"{end}{rest.partition(end)[2]}"])
+        tables = json.loads(STORED.read_text("utf-8"))
+        if found:
+            tables["repairs tried"] = list(table_of(versions, found))
+        if planned:
+            tables["golden plans"] = list(golden_table(planned))
+        STORED.write_text(json.dumps(tables, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

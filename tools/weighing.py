@@ -4,7 +4,7 @@
     python tools/weighing.py --missed   print what is weighed wrongly, and change nothing
 
 Small files without CRCs are damaged: the bytes of pages, or what is claimed of them. They are checked at tier ``values``; only what contradicts
-something is counted.  ``make generate`` then makes the table of the guide.
+something is counted.  The guide shows the table on the site.
 """
 
 from __future__ import annotations

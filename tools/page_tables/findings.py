@@ -23,11 +23,11 @@ def table(listed: Listed, name: str) -> Iterator[str]:
 
     The anchor of each section is that of its row as well, so that links to the overview lead on.
     """
-    yield "| observed | in | finding | rules |"
+    yield "| Severity | In | Finding | Rules |"
     yield "| --- | --- | --- | --- |"
     for one in sorted(listed[name], key=lambda one: one.severity):
         finding = f'<span id="{one.anchor}"></span>[{one.title}]({one.page.name}#{one.anchor})'
-        yield f"| {one.severity}, {one.observed} | {', '.join(one.software)} | {finding} | {one.rules} |"
+        yield f"| {one.severity} | {', '.join(one.software)} | {finding} | {one.rules} |"
 
 
 def count(listed: Listed, name: str) -> Iterator[str]:

@@ -1,10 +1,9 @@
-"""The options of `pqassay check` and of the commands that check in another way, from their declarations."""
+"""The options of all commands, from their declarations."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, get_args
 
 import typer.main
@@ -44,9 +43,9 @@ def as_code(text: str) -> str:
 def option(one: Declared) -> list[str]:
     """The row of an option of a check."""
     names = f"--{one.name} {one.option.metavar}".rstrip()
-    others = [f"-{one.option.short} {one.option.metavar}"] if one.option.short else []
+    others = [f"-{one.option.short} {one.option.metavar}".rstrip()] if one.option.short else []
     if one.option.kind == "flag":
-        others = [f"--no-{one.name}"]
+        others.append(f"--no-{one.name}")
     return [", ".join(f"`{name}`" for name in (names, *others)), as_code(one.option.help)]
 
 
@@ -66,14 +65,35 @@ def of_panel(_: None, panel: str) -> Iterator[str]:
     )
 
 
-def own(_: None, name: str) -> Iterator[str]:
-    """The options that a command, such as ``spark check``, has beside those of a check."""
-    command: Any = typer.main.get_group(app)
-    for each in name.split():
-        command = command.commands[each]
-    options = [one for one in command.params if one.param_type_name == "option"]
-    shown = [one for one in options if not (one.hidden or _is_shared(one))]
-    yield from table(("Option", "Meaning"), map(_row, shown))
+def every(_: None) -> Iterator[str]:
+    """A section for each command with its options, in the order of the root help page."""
+    for name, command in commands(typer.main.get_group(app)):
+        yield f"## `pqassay {name}`"
+        yield ""
+        yield from panels(None) if name == "check" else own(command)
+        yield ""
+
+
+def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command that is not hidden, by its name."""
+    for name, command in group.commands.items():
+        if getattr(command, "commands", None) and not command.hidden:
+            yield from commands(command, f"{before}{name} ")
+        elif not command.hidden:
+            yield f"{before}{name}", command
+
+
+def own(command: Any) -> Iterator[str]:
+    """The options that a command has beside those of a check, and whether it has some of those."""
+    options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+    shown = [one for one in options if not _is_shared(one)]
+    if shown:
+        yield from table(("Option", "Meaning"), map(_row, shown))
+    else:
+        yield "No options of its own."
+    if len(shown) < len(options):
+        yield ""
+        yield "`--help-all` lists the options of [`pqassay check`](#pqassay-check) that it also takes."
 
 
 def _is_shared(parameter: Any) -> bool:
@@ -108,24 +128,4 @@ def read() -> None:
     """Nothing is read: the declarations are code."""
 
 
-OWN = (
-    "report",
-    "baseline",
-    "prove",
-    "sample",
-    "estimate",
-    "pm generate",
-    "suite run",
-    "spark check",
-    "spark index",
-    "spark pm",
-)
-"""Commands whose options a page of the guide lists."""
-
-TABLES = {
-    "options of check": panels,
-    "keys of check": keys,
-    "keywords of check": keywords,
-    "options of tables": partial(of_panel, panel="Table"),
-    **{f"options of {name}": partial(own, name=name) for name in OWN},
-}
+TABLES = {"options": every, "keys of check": keys, "keywords of check": keywords}
