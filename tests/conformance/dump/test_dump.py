@@ -198,7 +198,7 @@ def test_chunks_over_each_other_are_shown_twice_at_most_and_told() -> None:
 
     assert sum(leaf.length for leaf in in_body) <= 2 * len(data)
     assert len(errors) <= 101
-    assert "are those of row_groups[0].columns[0] as well" in str(errors[0])
+    assert "also belong to row_groups[0].columns[0]" in str(errors[0])
     assert "left out" in str(errors[-1])
 
 
