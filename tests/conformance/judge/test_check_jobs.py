@@ -198,7 +198,7 @@ def patched(tmp_path: Path) -> Path:
         "import sys\n"
         f"sys.path += [{str(ROOT / 'tests')!r}, *{[str(ROOT / r) for r in ('spec', 'conformance')]!r}]\n"
         "from pathlib import Path\n"
-        "from pqassay.judge.workers import Limits\n"
+        "from pqassay.judge.workers import WorkerLimits as Limits\n"
         "from pqassay.values.decoding import physical\n"
         "from wicked_judges import _obey, hangs\n"
         "native = physical._native\n"
