@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from markupsafe import Markup
-from pm_update_picture import BEFORE, Region, Ruler, State, look, regions, states
+from pm_update_picture import BEFORE, LOOKS, Region, Ruler, State, look, regions, states
 
 from pages.markup import Link, case_link
 from pages.pictures.drawing import SMALL, Picture, fitted
@@ -219,14 +219,6 @@ def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> str:
     _links(picture, state, own, y)
     _key(picture, y + BAR + 32)
     return picture.html("chain")
-
-
-LOOKS: Mapping[str, str] = {
-    "seen": "read by the newest snapshot",
-    "dead": "by older ones alone",
-    "unseen": "not visible yet",
-}
-"""How parts are drawn, and what it means."""
 
 
 def _part(
