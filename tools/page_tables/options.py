@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, get_args
 
 import typer.main
 
-from page_tables import table
 from pqassay.cli.check.options import OPTIONS
 from pqassay.cli.main import app
 from pqassay.judge.options import CheckOptions, Declared, Kind, Panel, declared
@@ -41,91 +39,51 @@ def as_code(text: str) -> str:
     return CODE.sub(r"`\1`", text)
 
 
-def option(one: Declared) -> list[str]:
-    """The row of an option of a check."""
+Row = tuple[str, ...]
+
+
+def figures() -> dict[str, Any]:
+    """The options below each heading of the help page of a check, those of other commands, keys of ``pqassay.toml``, and keywords of `pqassay.check`."""
+    panels = {
+        panel: [_option(one) for one in OPTIONS.values() if one.option.panel == panel]
+        for panel in get_args(Panel)
+    }
+    return {
+        "panels": panels,
+        "own": {name: list(_own(name)) for name in OWN},
+        "keys": ["paths", *(one.name for one in OPTIONS.values() if one.option.in_file)],
+        "keywords": [_keyword(one) for one in declared(CheckOptions)],
+    }
+
+
+def _option(one: Declared) -> Row:
     names = f"--{one.name} {one.option.metavar}".rstrip()
     others = [f"-{one.option.short} {one.option.metavar}"] if one.option.short else []
     if one.option.kind == "flag":
         others = [f"--no-{one.name}"]
-    return [", ".join(f"`{name}`" for name in (names, *others)), as_code(one.option.help)]
+    return ", ".join(f"`{name}`" for name in (names, *others)), as_code(one.option.help)
 
 
-def panels(_: None) -> Iterator[str]:
-    """A table for each heading of the help page."""
-    for number, panel in enumerate(get_args(Panel)):
-        yield from () if number == 0 else ("",)
-        yield f"**{panel}**"
-        yield ""
-        yield from of_panel(None, panel)
-
-
-def of_panel(_: None, panel: str) -> Iterator[str]:
-    """The options below a heading of the help page."""
-    yield from table(
-        ("Option", "Meaning"), (option(one) for one in OPTIONS.values() if one.option.panel == panel)
-    )
-
-
-def own(_: None, name: str) -> Iterator[str]:
-    """The options that a command, such as ``spark check``, has beside those of a check."""
+def _own(name: str) -> Iterator[Row]:
+    """The options that a command, such as ``spark check``, has beside those of a check, which are listed below a heading."""
     command: Any = typer.main.get_group(app)
     for each in name.split():
         command = command.commands[each]
-    options = [one for one in command.params if one.param_type_name == "option"]
-    shown = [one for one in options if not (one.hidden or _is_shared(one))]
-    yield from table(("Option", "Meaning"), map(_row, shown))
+    for one in command.params:
+        if one.param_type_name == "option" and not (one.hidden or one.rich_help_panel in get_args(Panel)):
+            style(one)
+            first, *others = one.opts
+            names = [f"{first} {one.metavar}".rstrip(), *others]
+            yield ", ".join(f"`{name}`" for name in names), as_code(one.help)
 
 
-def _is_shared(parameter: Any) -> bool:
-    """Whether a check has the option as well: it is listed below a heading."""
-    return parameter.rich_help_panel in get_args(Panel)
-
-
-def _row(parameter: Any) -> list[str]:
-    style(parameter)
-    first, *others = parameter.opts
-    names = [f"{first} {parameter.metavar}".rstrip(), *others]
-    return [", ".join(f"`{name}`" for name in names), as_code(parameter.help)]
-
-
-def keys(_: None) -> Iterator[str]:
-    """The keys of ``pqassay.toml``, in a sentence."""
-    names = ["paths", *(one.name for one in OPTIONS.values() if one.option.in_file)]
-    yield f"The keys are {', '.join(f'`{name}`' for name in names[:-1])} and `{names[-1]}`, with the meaning of the options."
-
-
-def keywords(_: None) -> Iterator[str]:
-    """The keywords of `pqassay.check`."""
-    yield from table(("Keyword", "Value", "Meaning"), map(_keyword, declared(CheckOptions)))
-
-
-def _keyword(one: Declared) -> list[str]:
+def _keyword(one: Declared) -> Row:
     value = ", ".join(f'`"{choice}"`' for choice in one.choices) or IN_PYTHON[one.option.kind]
-    return [f"`{one.keyword}`", value, as_code(one.option.help.replace("; repeatable", ""))]
-
-
-def read() -> None:
-    """Nothing is read: the declarations are code."""
+    return f"`{one.keyword}`", value, as_code(one.option.help.replace("; repeatable", ""))
 
 
 OWN = (
-    "report",
-    "baseline",
-    "prove",
-    "sample",
-    "estimate",
-    "pm generate",
-    "suite run",
-    "spark check",
-    "spark index",
-    "spark pm",
+    *("report", "baseline", "prove", "sample", "estimate", "pm generate"),
+    *("suite run", "spark check", "spark index", "spark pm"),
 )
 """Commands whose options a page of the guide lists."""
-
-TABLES = {
-    "options of check": panels,
-    "keys of check": keys,
-    "keywords of check": keywords,
-    "options of tables": partial(of_panel, panel="Table"),
-    **{f"options of {name}": partial(own, name=name) for name in OWN},
-}
