@@ -258,22 +258,13 @@ def class_of(kind: Kind, answer: Answer, given: Sequence[Reason]) -> str:
     return "valid" if why is not None and why.valid else answer.name
 
 
-def by_writer(found: Found, given: Sequence[Reason], writers: Sequence[str], of: str) -> Iterator[str]:
-    """How many kinds got which answer, a row for each writer."""
+def counts_by_writer(
+    found: Found, given: Sequence[Reason], writers: Sequence[str]
+) -> dict[str, Counter[str]]:
+    """How many kinds got which answer, and how many are several findings, by writer."""
     counts: dict[str, Counter[str]] = {writer: Counter() for writer in writers}
     for kind, answers in found.items():
         for writer, one in answers.items():
             counts[writer][class_of(kind, one, given)] += 1
             counts[writer][SEVERAL] += one.findings > 1
-    shown = (*SHOWN, SEVERAL)
-    yield from (row(of, *shown), row(*["---"] * (len(shown) + 1)))
-    for writer, counted in counts.items():
-        yield row(writer, *(f"{counted[name]:,}" if counted[name] else "" for name in shown))
-    whole = sum(counts.values(), Counter[str]())
-    yield row("all", *(f"{whole[name]:,}" for name in shown))
-    yield ""
-
-
-def row(*cells: str) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(cells)} |".replace("  ", " ")
+    return counts

@@ -75,7 +75,7 @@ COLUMN = re.compile(r"footer\.row_groups\[0\]\.columns\[\d+\]\.meta_data\.path_i
 def regions() -> list[Region]:
     """The parts of the file in the order of their bytes; they tile it."""
     everything = leaves(CASE)
-    names = [str(leaf.value, "utf-8") for leaf in everything if COLUMN.match(leaf.path)]
+    names = [str(leaf.value) for leaf in everything if COLUMN.match(leaf.path)]
     found: list[Region] = []
     for matched, group in groupby(everything, _part):
         own = list(group)
