@@ -10,7 +10,7 @@ import os
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -116,13 +116,10 @@ def compared(before: Judged, after: Judged) -> Answer:
     return Answer(verdict, rules[:MOST_RULES], max(by_file.values(), default=0))
 
 
-def weakest(answers: Iterable[Answer]) -> Answer | None:
-    """The weakest of some answers, with as many findings as any of them has; ``None`` without any."""
-    every = list(answers)
-    if not every:
-        return None
-    least = max(every, key=lambda answer: STRENGTH.index(answer.name))
-    return least._replace(findings=max(answer.findings for answer in every))
+def weakest(answers: Sequence[Answer]) -> Answer:
+    """The weakest of some answers, with as many findings as any of them has."""
+    least = max(answers, key=lambda answer: STRENGTH.index(answer.name))
+    return least._replace(findings=max(answer.findings for answer in answers))
 
 
 # ----------------------------------------------------------------------------------------------------------- reasons

@@ -2,7 +2,6 @@
 
     python tools/try_repairs.py            try, and print
     python tools/try_repairs.py --write    put the tables into docs/guide/repair.md
-    python tools/try_repairs.py --golden   only the plans of golden tables
 
 It runs in an environment of its own, with a version of Spark for which there are jars of both formats, and with this package:
 
@@ -413,7 +412,7 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         home = Path(os.path.realpath(folder))
         spark = session(home, **GOLDEN_CATALOG)
         spark.sparkContext.setLogLevel("OFF")
-        for one in () if "--golden" in arguments else attempts(spark, home):
+        for one in attempts(spark, home):
             show(" | ".join(one))
             found.append(one)
         for done in golden_plans(spark):
@@ -427,8 +426,8 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
     )
     if "--write" in arguments:
         page = GUIDE.read_text("utf-8")
-        page = _with(page, *TRIED_HERE, table_of(versions, found)) if found else page
-        GUIDE.write_text(_with(page, *PLANNED_HERE, golden_table(planned)) if planned else page, "utf-8")
+        page = _with(page, *TRIED_HERE, table_of(versions, found))
+        GUIDE.write_text(_with(page, *PLANNED_HERE, golden_table(planned)), "utf-8")
 
 
 def _with(text: str, begin: str, end: str, lines: Iterator[str]) -> str:
