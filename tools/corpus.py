@@ -31,6 +31,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pqassay.judge.checker import check
 from pqassay.stores.targets import find
@@ -96,8 +97,7 @@ class Corpus:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class _Looked:
+class _Looked(NamedTuple):
     """One file: the judge's verdict, what each reader says, whether two read the same, and seconds of the judge."""
 
     survey: Survey

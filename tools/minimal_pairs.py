@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from shapes import shape
 
@@ -87,15 +86,16 @@ def pairs(folder: Path) -> list[Pair]:
     cases = [json.loads(path.read_text("utf-8")) for path in sorted(folder.rglob(MANIFEST))]
     files = {case["id"]: folder / case["id"] / case["input"]["file"] for case in cases}
     return [
-        Pair(name, files[name], files[case["parent"]] if "parent" in case else None, rules, *_mutation(case))
+        Pair(
+            case["id"],
+            files[case["id"]],
+            files.get(case.get("parent")),
+            tuple(case["expect"]["check"]["rules"]),
+            *(case.get("mutation", {}).get(name, "") for name in ("op", "path")),
+        )
         for case in cases
-        if (rules := tuple(case["expect"]["check"]["rules"])) and (name := case["id"])
+        if case["expect"]["check"]["rules"]
     ]
-
-
-def _mutation(case: dict[str, Any]) -> tuple[str, str]:
-    mutation = case.get("mutation", {})
-    return mutation.get("op", ""), mutation.get("path", "")
 
 
 def chosen(
@@ -244,10 +244,6 @@ class Tally:
 
     cases: dict[Seen, list[str]] = field(default_factory=dict[Seen, list[str]])
 
-    def add(self, seen: Seen, case: str) -> None:
-        """Count one answer."""
-        self.cases.setdefault(seen, []).append(case)
-
     def answers(self, engine: Engine, asked: Sequence[str]) -> EngineAnswers | None:
         """What it comes to, about some cases; ``None`` if nothing could be asked."""
         of = sum(map(len, self.cases.values()))
@@ -257,12 +253,11 @@ class Tally:
         worst: Seen = harms[0] if harms else "nothing"
         cases = self.cases[worst]
         case = cases[0] if worst in HARM else ""
-        each = tuple(self._worst_of(name) for name in asked) if case and len(asked) > 1 else ()
+        each = tuple(
+            next((seen for seen in SEEN if name in self.cases.get(seen, ())), None)
+            for name in (asked if case and len(asked) > 1 else ())
+        )
         return EngineAnswers(engine.title, engine.version or "", worst, len(cases), of, case, each)
-
-    def _worst_of(self, case: str) -> Seen | None:
-        """The worst answer about a case; ``None`` if nothing was asked about it."""
-        return next((seen for seen in SEEN if case in self.cases.get(seen, ())), None)
 
 
 @dataclass
@@ -302,7 +297,7 @@ class Measurement:
                     tally = self.tallies.setdefault((rule, engine.name), Tally())
                     for number in numbers:
                         if number in seen:
-                            tally.add(seen[number], pair.case)
+                            tally.cases.setdefault(seen[number], []).append(pair.case)
         self.reasons.update(found.reasons)
         self.asked |= found.of_rules.keys() - found.reasons.keys()
 

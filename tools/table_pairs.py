@@ -7,7 +7,7 @@ of a table of the same rows about which nothing is said.  What an engine gets wr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -347,13 +347,3 @@ def _answers_of(name: str, given: Sequence[tuple[str, Json]]) -> EngineAnswers |
             count = sum(answer["seen"].get(effect, 0) for _, answer in given)
             return EngineAnswers(name, version, effect, count, asked, cases[0])
     return EngineAnswers(name, version, "nothing", asked, asked)
-
-
-def measured(
-    pairs: Sequence[TablePair], measurement: TableMeasurement, rules: Sequence[str] = ()
-) -> Iterator[tuple[str, str, Json | None]]:
-    """Ask about all rules of some pairs, and yield case, rule and record as they come in."""
-    for pair in pairs:
-        for rule in pair.rules:
-            if not rules or rule in rules:
-                yield pair.case, rule, measurement.ask(pair, rule)

@@ -22,14 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from table_pairs import FAMILIES as KINDS
-from table_pairs import (
-    MANIFEST,
-    TableMeasurement,
-    TablePair,
-    measured,
-    observation,
-    table_pairs,
-)
+from table_pairs import MANIFEST, TableMeasurement, TablePair, observation, table_pairs
 from table_pairs import TABLE as TABLE_FOLDER
 
 from pqassay.judge.workers import Limits
@@ -83,7 +76,8 @@ def ask(families: Sequence[str], *, only_new: bool = False) -> None:
             pairs = table_pairs(GOLDEN, family)
             if only_new:
                 pairs = [one for one in pairs if not is_asked(one, stored, asked[KINDS[family]])]
-            for case, rule, found in measured(pairs, measurement):
+            for asking, rule in ((one, rule) for one in pairs for rule in one.rules):
+                case, found = asking.case, measurement.ask(asking, rule)
                 stored = [one for one in stored if (one["golden"], one["rule"]) != (case, rule)]
                 stored += [] if found is None else [{**found, "date": date, "digest": digest_of(case)}]
                 stored.sort(key=lambda one: (one["golden"].partition("/")[0], one["golden"], one["rule"]))

@@ -109,6 +109,7 @@ class HexView:
     """The view of one file.
 
     Args:
+        name: The name of the file.
         fields: Its fields.
         changed: Its bytes that differ from those of its parent.
         follows: Offsets of fields that differ since something else does.
@@ -116,9 +117,14 @@ class HexView:
     """
 
     def __init__(
-        self, fields: Fields, changed: Sequence[Range] = (), follows: Iterable[int] = (), prefix: str = ""
+        self,
+        name: str,
+        fields: Fields,
+        changed: Sequence[Range] = (),
+        follows: Iterable[int] = (),
+        prefix: str = "",
     ) -> None:
-        self.fields, self.changed, self.follows = fields, changed, frozenset(follows)
+        self.name, self.fields, self.changed, self.follows = name, fields, changed, frozenset(follows)
         self.prefix = prefix
         self.rows = field_rows(fields)
         self.data = fields.source.read(0, fields.source.size)
