@@ -350,7 +350,7 @@ def _seen(
 ) -> dict[int, Seen]:
     """What an engine does with questions about a broken file; those are left out that it fails to answer of a healthy one."""
     programs = {number: (pair.broken, one.query, one.truth) for number, one in asked.items()}
-    answers = _answers(engine, pair.broken, programs, running, size)
+    answers = answers_of(engine, running, str(pair.broken), programs, size)
     found: dict[int, Seen] = {}
     for number, answer in answers.items():
         if answer.error == NOT_ASKED or answer.is_incomparable:
@@ -362,29 +362,41 @@ def _seen(
         if pair.changes_type if seen == "read fails" else not one.is_certain:
             continue
         controls = {place: (path, one.query, truth) for place, (path, truth) in enumerate(one.controls)}
-        healthy = _answers(engine, one.controls[-1][0], controls, running, size)
+        healthy = answers_of(engine, running, str(one.controls[-1][0]), controls, size)
         if all(effect_of(one) == "nothing" for one in healthy.values()):
             found[number] = seen
     return found
 
 
-def _answers(
+def answers_of(
     engine: Engine,
-    file: Path,
-    asked: Mapping[int, tuple[Path, Query, Path]],
     running: EngineProcesses,
+    file: str,
+    asked: Mapping[int, tuple[Path, Query, Path]],
     size: int,
+    path_for: Callable[[str], str] = str,
 ) -> dict[int, Answered]:
+    """What an engine answers to queries of files whose true rows are known; what it has no words for is not comparable.
+
+    Args:
+        engine: The engine.
+        running: Its processes.
+        file: What the limit of time and memory is about.
+        asked: For each number a file or table, the query and the true rows.
+        size: Bytes by which the time is reckoned.
+        path_for: Where the engine finds a file or table.
+    """
     programs: dict[int, Asked] = {}
+    found: dict[int, Answered] = {}
     for number, (path, query, truth) in asked.items():
         try:
-            programs[number] = engine.program(str(path), query), truth
-        except Unwritable:
-            continue
-    if not programs:
-        return {}
-    found = running.ask(engine, str(file), list(programs.values()), size)
-    return dict(zip(programs, found, strict=True))
+            programs[number] = engine.program(path_for(str(path)), query), truth
+        except Unwritable as error:
+            found[number] = Answered(error=str(error), is_incomparable=True)
+    if programs:
+        answers = running.ask(engine, file, list(programs.values()), size)
+        found |= dict(zip(programs, answers, strict=True))
+    return found
 
 
 def effect_of(answer: Answered) -> Seen:

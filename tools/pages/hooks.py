@@ -39,8 +39,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of modules."""
-    for page in api_pages.module_pages():
-        files.append(File.generated(config, page.path, content=page.text))
+    for path, text in api_pages.module_pages():
+        files.append(File.generated(config, path, content=text))
     return files
 
 

@@ -10,7 +10,7 @@ import contextlib
 import math
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -191,7 +191,11 @@ def drawn(made: Rungs, number: int) -> Markup:
         picture.text(LEFT + (first + rows / 2) * scale, 16, f"row group {group}", "pale middle")
         for at in range(len(made.columns)):
             y = TOP + at * ROW + 3
-            for pages, is_left in _lots(made, number, group, at):
+            for is_left in (False, True):
+                every = made.pages[group][at]
+                pages = [page for page in every if left(made, number, group, at, page) is is_left]
+                if not pages:
+                    continue
                 places = [
                     (LEFT + (first + page.rows.start) * scale, len(page.rows) * scale) for page in pages
                 ]
@@ -205,15 +209,6 @@ def drawn(made: Rungs, number: int) -> Markup:
         first += rows
     _bar(picture, made, number, TOP + len(made.columns) * ROW + 8)
     return Markup(picture.html("scan"))
-
-
-def _lots(made: Rungs, number: int, group: int, column: int) -> Iterator[tuple[list[Page], bool]]:
-    """Yield the pages of a chunk that are left after a step, and those that are not."""
-    pages = made.pages[group][column]
-    for wanted in (False, True):
-        lot = [page for page in pages if left(made, number, group, column, page) is wanted]
-        if lot:
-            yield lot, wanted
 
 
 def _hint(made: Rungs, group: int, column: int, pages: Sequence[Page], *, is_left: bool) -> str:
