@@ -125,19 +125,12 @@ def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> Mark
     data, own = _scale([0, first, last]), _scale([0, *(part.end for part in parts)])
     picture.text(LEFT - 8, 34 + BAR / 2 + 4, pm.DATA_NAME, "end label")
     _pointer(picture, data.x(state.pinned), 34, f"{TXN}: {state.pinned} bytes", up=True)
-    _part(picture, data, 0, first, 34, "seen", f"{first} bytes", f"bytes 0 to {first - 1} of {pm.DATA_NAME}")
+    hint = f"bytes 0 to {first - 1} of {pm.DATA_NAME}"
+    _part(picture, data.x(0), data.x(first), 34, "seen", f"{first} bytes", hint)
     if state.data_size > first:
         how = "seen" if state.found.parquet_file_size == state.data_size else "unseen"
-        _part(
-            picture,
-            data,
-            first,
-            state.data_size,
-            34,
-            how,
-            f"{state.data_size - first} more",
-            "appended by the update",
-        )
+        name = f"{state.data_size - first} more"
+        _part(picture, data.x(first), data.x(state.data_size), 34, how, name, "appended by the update")
     y = 122
     picture.text(LEFT - 8, y + BAR / 2 + 4, pm.FILE_NAME, "end label")
     for part in parts:
@@ -145,31 +138,20 @@ def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> Mark
         if part.start < end:
             name = part.name if end == part.end else f"{part.name}, torn"
             how = look(part, state)
-            _part(
-                picture,
-                own,
-                part.start,
-                end,
-                y,
-                how,
-                name,
-                f"{name}, bytes {part.start} to {end - 1}: {LOOKS[how]}",
-            )
+            hint = f"{name}, bytes {part.start} to {end - 1}: {LOOKS[how]}"
+            _part(picture, own.x(part.start), own.x(end), y, how, name, hint)
     _pointer(picture, own.x(committed), y, f"committed: {committed} bytes", up=False)
     _links(picture, state, own, y)
     _key(picture, y + BAR + 32)
     return Markup(picture.html("chain"))
 
 
-def _part(
-    picture: Picture, scale: Ruler, start: int, end: int, y: float, how: str, name: str, hint: str
-) -> None:
-    x, width = scale.x(start), scale.x(end) - scale.x(start)
-    picture.box(x, y, width, BAR, how, hint)
-    words = fitted(name, width - 4, 2, SMALL) if width > 20 else []
+def _part(picture: Picture, x: float, end: float, y: float, how: str, name: str, hint: str) -> None:
+    picture.box(x, y, end - x, BAR, how, hint)
+    words = fitted(name, end - x - 4, 2, SMALL) if end - x > 20 else []
     for number, each in enumerate(words):
-        kind = "part middle"
-        picture.text(x + width / 2, y + BAR / 2 + 4 + 13 * number - 6.5 * (len(words) - 1), each, kind)
+        middle = y + BAR / 2 + 4 + 13 * number - 6.5 * (len(words) - 1)
+        picture.text(x + (end - x) / 2, middle, each, "part middle")
 
 
 def _pointer(picture: Picture, x: float, y: float, words: str, *, up: bool) -> None:
@@ -216,16 +198,9 @@ def chain_drawn() -> Markup:
         how = look(part, state)
         name = part.name.replace("new ", "")
         short = name.rpartition(" ")[2] if part.name.startswith("footer") else ""
-        _part(
-            picture,
-            scale,
-            part.start,
-            part.end,
-            y,
-            f"{how} footer" if short else how,
-            short,
-            f"{name}, bytes {part.start} to {part.end - 1}: {LOOKS[how]}",
-        )
+        hint = f"{name}, bytes {part.start} to {part.end - 1}: {LOOKS[how]}"
+        how = f"{how} footer" if short else how
+        _part(picture, scale.x(part.start), scale.x(part.end), y, how, short, hint)
     for number, (later, earlier) in enumerate(pairwise(reader.snapshots())):
         start, end = ((scale.x(one.start) + scale.x(one.size)) / 2 for one in (later, earlier))
         depth = y + BAR + 14 + 10 * (number % 2)
