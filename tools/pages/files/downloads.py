@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import zipfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 from pages.page import File, Site, rule_page
 from pages.places import GOLDEN_FILES, ROOT
 from pages.tables.engine_answers import MEASURED
+from pages.tables.golden_tables import zipped
 from pqassay_spec.rules import catalogue
 
 SCHEMAS = ROOT / "conformance" / "pqassay" / "schemas"
@@ -25,9 +24,6 @@ FEED = "data/rules-feed.json"
 
 TABLE_ANSWERS = "data/table_engines.json"
 
-EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of everything in the archive, so that it has the same bytes wherever it is made."""
-
 
 def golden_paths() -> list[Path]:
     """Every file of the golden files, in the order of their names."""
@@ -37,20 +33,17 @@ def golden_paths() -> list[Path]:
 @cache
 def archive() -> bytes:
     """All golden files as one archive; the same bytes wherever it is made."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed:
-        for path in golden_paths():
-            name = Path("golden_files") / path.relative_to(GOLDEN_FILES)
-            packed.writestr(zipfile.ZipInfo(name.as_posix(), EPOCH), path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return stream.getvalue()
+    return zipped((_name(path), path) for path in golden_paths())
+
+
+def _name(path: Path) -> str:
+    return (Path("golden_files") / path.relative_to(GOLDEN_FILES)).as_posix()
 
 
 def sums() -> str:
     """The SHA-256 of the archive and of every golden file, as ``sha256sum --check`` reads them."""
     lines = [f"{hashlib.sha256(archive()).hexdigest()}  {Path(ARCHIVE).name}"]
-    for path in golden_paths():
-        name = Path("golden_files") / path.relative_to(GOLDEN_FILES)
-        lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name.as_posix()}")
+    lines += [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {_name(path)}" for path in golden_paths()]
     return "\n".join(lines) + "\n"
 
 
