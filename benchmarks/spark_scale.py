@@ -449,7 +449,9 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="keep what was measured")
-    parser.add_argument("--counts", action="store_true", help="count requests and bytes anew, and keep them")
+    parser.add_argument(
+        "--counts", action="store_true", help="start counting requests and bytes at 0, and keep them"
+    )
     options = parser.parse_args()
     old = Constants.read()
     if options.counts:

@@ -152,7 +152,7 @@ def counted(plan: CheckPlan, tier: Tier) -> list[Counted]:
             raise SystemExit(f"the file is not what it should be: {report}")
         for one in (source, *beside.values()):
             one.close()
-        read = [file for file in files if file.bytes]  # what nobody read, nobody would have opened
+        read = [file for file in files if file.bytes]  # what was not read would not have been opened
         costs.append(Counted(sum(file.requests for file in read), sum(file.bytes for file in read), seconds))
     return costs
 
@@ -191,7 +191,7 @@ class Run(NamedTuple):
 
 
 def in_a_store(shape: str, files: int, delay: float) -> Run:
-    """Check so many files at tier ``index`` in a store whose answers begin after a delay."""
+    """Check a number of files at tier ``index`` in a store whose answers begin after a delay."""
     (first, _) = plan_of(shape).targets
     with tempfile.TemporaryDirectory(dir=Path(first.path).parents[2]) as temporary:
         folder = Path(temporary)
@@ -291,7 +291,7 @@ def print_counts(shapes: Mapping[str, Any]) -> None:
 
 
 def rounded(value: Any) -> Any:
-    """Three digits of every number that is no count."""
+    """Three digits of every number but counts."""
     if isinstance(value, dict):
         return {key: rounded(member) for key, member in value.items()}
     return float(f"{value:.3g}") if isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""Let foreign software write its golden cases anew, ``golden_files/interop/<software>-<version>``; say what is remarked of them.
+"""Let foreign software write its golden cases again, ``golden_files/interop/<software>-<version>``; say what is remarked of them.
 
     python tools/interop_golden.py write [FOLDER] [SOFTWARE ...]
     python tools/interop_golden.py remarks [--accept]
@@ -9,7 +9,7 @@ not installed is named and left out. A manifest that is there keeps the rules th
 
 ``remarks`` judges every case of foreign software, those of ``tools/spark_golden.py`` as well, and says where the report or
 the museum and the manifest differ. With ``--accept`` the manifest takes the report's word, unless a FAIL or WARN is new: that is a
-mistake of a rule or a find, and nobody writes it down unseen.
+mistake of a rule or a find, and is not written down unseen.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ class Case:
     ``lint`` says whether linters are asked about it; if they were about every case, one that accepts everything would do
     well. ``misread_by`` are the engines that get it wrong: fastparquet knows neither decimals, structs nor null numbers.
     ``broken`` are rules that the writer breaks with these rows, ``effect`` what that costs, ``scanned`` whether a scan must
-    find the rows all the same or refuse the file; otherwise what it finds is shown, and not scored.
+    still find the rows or refuse the file; otherwise what it finds is shown, and not scored.
     """
 
     name: str
@@ -394,7 +394,7 @@ def store(folder: Path, name: str, case: Case, data: bytes, by: str, step: str) 
 
 
 def save(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a manifest, with what the museum says of its case."""
+    """Write a manifest, with what the museum says about its case."""
     exhibit = exhibit_of(record["id"])
     members = {name: member for name, member in record.items() if name != "exhibit"}
     path.write_text(f"{json.dumps(members | exhibit, indent=2)}\n")
@@ -410,7 +410,7 @@ def exhibit_of(case_id: str) -> dict[str, Any]:
 
 
 def foreign_cases(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The manifests of cases that nobody here wrote or changed."""
+    """The manifests of cases that foreign software wrote unchanged."""
     for path in sorted(folder.rglob(MANIFEST)):
         record = json.loads(path.read_text())
         if record["provenance"]["by"] not in OWN and "parent" not in record:

@@ -143,7 +143,7 @@ class Questions:
     reasons: dict[str, str] = field(default_factory=dict[str, str])
 
     def chosen(self, harmed: Mapping[int, int], most: int | None) -> dict[int, Question]:
-        """At most so many questions about each rule, those first that other engines were harmed by."""
+        """At most ``most`` questions about each rule, those first that other engines were harmed by."""
         numbers = {
             number
             for mine in self.of_rules.values()
@@ -392,8 +392,8 @@ def _answers(
     return dict(zip(programs, found, strict=True))
 
 
-def effect_of(answer: ProofAnswer) -> Seen:
-    """The effect of an answer on whoever asked."""
+def effect_of(answer: Answered) -> Seen:
+    """The effect of an answer on its user."""
     if answer.error:
         return "read fails"
     return "wrong rows" if answer.wrong else "rows lost" if answer.lost else "nothing"

@@ -5,7 +5,7 @@
     python tools/recall.py --only 'inside*'     measure these fields alone; what was measured of others stays
 
 A kind is one field of one structure and what happens to it; `recall_kinds` makes the mutations, and `recall_inside` what no field is named for.  Each is checked at tier
-``values``; what is reported beyond what the good file has counts as found.  A kind that nobody finds needs a
+``values``; what is reported beyond what the good file has counts as found.  A kind without a finding needs a
 reason in ``docs/data/recall_reasons.toml``: without one, this ends with exit status 1.
 """
 
@@ -54,7 +54,7 @@ def judged(data: bytes, base: Base) -> Judged:
 
 @cache
 def of_good(data: bytes, base: Base) -> Judged:
-    """What is said of the good file."""
+    """The findings about the good file."""
     return judged(data, base)
 
 
@@ -176,7 +176,7 @@ def _wrong(file: FileReport, seed: int) -> str | None:
 
 
 def mistakes(count: int) -> list[str]:
-    """What is wrong with the reports on so many damaged files."""
+    """What is wrong with the reports on a number of damaged files."""
     found = in_parallel(mistake, range(count), "random damages", 64)
     return [one for one in found if one is not None]
 

@@ -50,7 +50,7 @@ more than one rule is reported as FAIL; a table and each of its files have repor
 
 """
 
-SEVERAL = "Of the kinds that FAIL, {share:.1%} are more than one finding at some place.\n"
+SEVERAL = "{share:.1%} of the kinds that FAIL are more than one finding at some place.\n"
 
 EVERY = """## Every field
 
@@ -73,7 +73,7 @@ SENTENCES_HEAD = """## Sentences of the documents
 
 Rules come from sentences of documents that say *must*, *should*, *required*, *not allowed* or the like. Each such sentence of the documents below was read: it has rules that test it, or a
 reason why none does. `docs/data/upstream.json` lists them by heading, number and digest. `make upstream` compares the list with a newer text. Where the pinned commit itself was not at hand, the
-sentences are from the copy that is named. Of some documents only the sections that rules cite are listed, with what is below them. Documents that are missing here were not read in this way yet.
+sentences are from the copy that is named. Only the sections that rules cite are listed of some documents, with what is below them. Documents that are missing here were not read in this way yet.
 
 | Document | Pinned | Read at | Sentences | With rules | With a reason |
 | --- | --- | --- | --- | --- | --- |"""

@@ -108,7 +108,7 @@ class Setting:
     Attributes:
         name: What its line says.
         clock: Seconds by which the clock is ahead.
-        until_midnight: Each test begins so many seconds before a midnight in UTC, in place of ``clock``.
+        until_midnight: Seconds before a midnight in UTC at which each test begins, in place of ``clock``.
         variables: Environment variables.
         umask: The permissions that new files do not get.
     """

@@ -1,4 +1,4 @@
-"""Let Spark write the golden cases of its folder anew: ``golden_files/interop/spark-<version>``.
+"""Let Spark write the golden cases of its folder again: ``golden_files/interop/spark-<version>``.
 
     python tools/spark_golden.py [FOLDER]
 

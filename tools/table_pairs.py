@@ -155,7 +155,7 @@ class Told:
 
     @property
     def seen(self) -> Seen | None:
-        """The effect on whoever asked; ``None`` where the answer says nothing."""
+        """The effect on the user; ``None`` where the answer says nothing."""
         return None if self.verdict == "not comparable" else effect_of(self.answer)
 
 

@@ -1,6 +1,6 @@
 """Ask engines what they make of false claims of tables: ``python tools/write_table_engines.py --ask [FAMILY] [--new]``.
 
-What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures anew, one
+What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures again, one
 family of golden tables (``dlt``, ``ice``) or both, with ``--new`` those that were not asked about, or whose bytes have changed since: each golden table
 with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each rule in the
 table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:

@@ -26,7 +26,7 @@ def carried_out(
 
     Args:
         plan: What is to be judged.
-        work: Who judges.
+        work: The workers that judge.
         started: When the run began, before the files were found; in nanoseconds since 1970.
         table: The folder of a findings table that is written.
         is_reused: Whether verdicts of unchanged files are taken from it.

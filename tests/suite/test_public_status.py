@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
+import yaml  # type: ignore[import-untyped] # pqassay does not depend on its stubs
 from typer.testing import CliRunner, Result
 
 from pqassay.cli.main import suite as app

@@ -207,11 +207,11 @@ def test_only_a_lie_that_misleads_shows_that_a_structure_is_used(cases: Sequence
     lie = "blm/no-bit-set"
     honest = made({lie: ["scan"]}, exposures=[Exposure(lie, "BLM", "right", 8, 0)])
     misled = made({lie: ["scan"]}, exposures=[Exposure(lie, "BLM", "rows lost", 8, 2)])
-    nobody = made({})
+    silent = made({})
 
     assert ["not shown", "yes", "not asked"] == [
         cell(status([one], [""], cases), "api-rowgroup-pruning-bloom", "uses").tick
-        for one in (honest, misled, nobody)
+        for one in (honest, misled, silent)
     ]
 
 

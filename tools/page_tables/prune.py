@@ -57,7 +57,7 @@ def opening(figures: Figures) -> Iterator[str]:
 
 
 def pieces(figures: Figures) -> Iterator[str]:
-    """What each piece of metadata leaves over in the second lake."""
+    """What each piece of metadata keeps in the second lake."""
     lake, measured = figures["clustered"], figures["pieces"]
     attached = {"bloom": size(lake["bloom_bytes"]), "set": size(lake["index_bytes"])}
     yield from columns(

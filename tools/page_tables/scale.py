@@ -279,7 +279,7 @@ def listing_table(constants: Constants) -> Iterator[str]:
 
 
 def driver_table(constants: Constants) -> Iterator[str]:
-    """Memory and time of the driver of a single run over so many files."""
+    """Memory and time of the driver of a single run over ``files`` files."""
     driver = constants.driver
     yield from columns(
         (10**5, 10**6, 10**7, 10**9),

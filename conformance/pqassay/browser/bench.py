@@ -42,7 +42,7 @@ class Bench:
         self.is_too_great = data is None
         self.data = self.last = data or b""
         self.trouble = (
-            "The file is too large to be changed here; it is judged all the same." if data is None else ""
+            "The file is too large to be changed here; it is judged anyway." if data is None else ""
         )
         self._name, self._kind = name, judged_as(name)
         self._form: FormName = form_of(name)
@@ -58,9 +58,9 @@ class Bench:
     @cached_property
     def leaves(self) -> Sequence[dict[str, Any]]:
         """The leaves of the file in the order of their bytes, as the page shows them; of one that is too great, none."""
-        found: list[Leaf] = []
+        leaves_there: list[Leaf] = []
         if not self.is_too_great:
-            dump(BytesSource(self.data, self._name), found.extend, self._kind)
+            dump(BytesSource(self.data, self._name), leaves_there.extend, self._kind)
         return [
             {
                 "path": encodable(leaf.path),
@@ -69,7 +69,7 @@ class Bench:
                 "value": encodable(show(leaf.value, leaf.label)),
                 "doc": leaf.doc,
             }
-            for leaf in sorted(found, key=lambda leaf: leaf.offset)
+            for leaf in sorted(leaves_there, key=lambda leaf: leaf.offset)
         ]
 
     @cached_property

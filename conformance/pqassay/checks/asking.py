@@ -2,10 +2,10 @@
 
 Column chunks that are encoded alike are asked about together, see `pqassay.checks.by_example`.
 
-What is absent is known before any rule is asked.  A thing that cannot be read hinders nobody from judging the others: its rule
+What is absent is known before any rule is asked.  A thing that cannot be read does not keep others from being judged: its rule
 is broken if another thing breaks it, and *not checked* otherwise.
 
-What rules say of a thing, they say of all things of its *shape*, if it has one: the first that keeps all of them shows which apply,
+What rules say about a thing, they say about all things of its *shape*, if it has one: the first that keeps all of them shows which apply,
 in this file and in those that follow.  Files of one lake share their schemas: of a subject that the schema alone decides, what
 applied is remembered by the schema.  Where a file has very many things, a subject may offer a screen of all of them at a time: the
 rules are asked about its *suspects* alone.
@@ -78,7 +78,7 @@ class Answer:
         problem: Why a thing could not be tested, if so; where another one breaks the rule, that is what counts.
         hindrances: All that kept it from being tested somewhere.
         failure: What kept the rule from being tested on the whole file, through no fault of its bytes.
-        mistake: What kept it from being tested somewhere by a mistake in this program; places that were found count all the same.
+        mistake: What kept it from being tested somewhere by a mistake in this program; places that were found still count.
     """
 
     groups: dict[str | None, BrokenPlaces] = field(default_factory=dict[str | None, BrokenPlaces])
@@ -133,7 +133,7 @@ class Answers:
 
     Attributes:
         applied: Rules of which a thing was tested, or known to be sound.
-        found: What there is to say of those that are broken, or could not be tested.
+        found: The violations, and the reasons why others could not be tested.
     """
 
     applied: set[str] = field(default_factory=set[str])
@@ -237,7 +237,7 @@ def verdict_of(rule: Rule, file: FileUnderTest) -> Verdict:
 
 
 def obliges(rule: Rule, file: FileUnderTest) -> bool:
-    """Whether a rule is no younger than all that a file shows of its writer."""
+    """Whether a rule is at most as new as all features that a file shows."""
     return file.part(ShownReleases).shows(rule.obliged_since)
 
 
@@ -382,13 +382,13 @@ class AlikeQuestions:
 @lru_cache(maxsize=64)
 def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
     """The checks of rules, by subject; the same for every file of a run."""
-    found: dict[Subject[Any], list[Check]] = {}
+    groups: dict[Subject[Any], list[Check]] = {}
     for rule_id in asked:
         check = registry()[rule_id]
-        found.setdefault(check.subject, []).append(check)
+        groups.setdefault(check.subject, []).append(check)
     by_itself: list[Questions | AlikeQuestions] = []
     of_alike: list[Questions] = []
-    for subject, checks in found.items():
+    for subject, checks in groups.items():
         (by_itself if subject.alike_by is None else of_alike).append(Questions(subject, checks))
     if of_alike:
         pairs = [(question.subject, check) for question in of_alike for check in question.checks]
@@ -399,7 +399,7 @@ def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
 def _note_raised(
     answers: Answers, rule_id: str, error: Exception, subject: Subject[Any] | None = None, thing: Any = None
 ) -> None:
-    """Note why a test, or what it needed, ended early. What nobody expects is a mistake, which costs this rule and no other."""
+    """Note why a test, or what it needed, ended early. An unexpected error is a mistake of pqassay, which costs this rule and no other."""
     if isinstance(error, FormatError) and not isinstance(error, Unsupported) and error.rule is not None:
         if error.rule != rule_id:
             error.__traceback__ = None  # as below

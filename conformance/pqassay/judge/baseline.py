@@ -1,10 +1,10 @@
 """Baselines: findings that are known and shall not count, so that a check can be introduced where not all is well.
 
-An entry names a file, a rule and a column, not a place: places move whenever a file is written anew.  It holds the
+An entry names a file, a rule and a column, not a place: places move whenever a file is rewritten.  It holds the
 number of places instead, and a finding that has more than that counts again.  Gaps, which are what could not be looked at, are
 accepted the same way: by file, obstacle, and number of columns.
 
-Where files come every night, entries that name files hold for a day.  An entry may name a writer instead, by what footers say of it: then it
+Where files come every night, entries that name files hold for a day.  An entry may name a writer instead, by `created_by` of footers: then it
 holds for all that this writer wrote and will write, until it expires, and says why.
 """
 
@@ -69,7 +69,7 @@ class KnownEntry:
 class WriterEntry:
     """What is known of everything that a writer wrote, in files that are there and in files to come.
 
-    ``created_by`` is a pattern for what the footer says of the writer, with the wildcards of file names; ``rule`` is as in `Entry`, ``column``
+    ``created_by`` is a pattern for the writer that the footer names, with the wildcards of file names; ``rule`` is as in `Entry`, ``column``
     any if there is none.  ``expires`` is the last day on which it holds, such as ``"2027-01-31"``, in UTC.
     """
 
@@ -132,7 +132,7 @@ class Baseline:
         """Read a baseline.
 
         Raises:
-            UsageError: It cannot be read, or is none.
+            UsageError: It cannot be read, or is not a baseline.
         """
         name = os.fspath(path)
         try:
@@ -141,13 +141,13 @@ class Baseline:
         except OSError as error:
             hint = "; `pqassay baseline` writes one" if isinstance(error, FileNotFoundError) else ""
             raise UsageError(f"baseline {name}: {error.strerror or error}{hint}") from None
-        found = _parsed(name, content)
-        entries: dict[tuple[str, str, str | None], KnownEntry] = {}
-        for entry in found.findings:
+        parsed = _parsed(name, content)
+        entries: dict[tuple[str, str, str | None], Entry] = {}
+        for entry in parsed.findings:
             if entry.key in entries:
                 raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
             entries[entry.key] = entry
-        return cls(name, entries, found.writers, release=_release(found))
+        return cls(name, entries, parsed.writers, release=_release(parsed))
 
     @classmethod
     def of(
@@ -273,8 +273,8 @@ class Baseline:
         covering = (one for one in self.writers if one.covers(created_by, name, column))
         return any(not one.has_expired(self.today) for one in covering)
 
-    def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[KnownEntry, str]]:
-        """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if nobody knows."""
+    def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[Entry, str]]:
+        """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if that is not known."""
         files = {self._path_of(file.path): file for file in report.files}
         folders = [self._path_of(root) for root in roots]
         for entry in self.entries.values():
@@ -333,12 +333,12 @@ def _why_stale(entry: KnownEntry, file: FileReport, coverage: Coverage) -> str:
     if file.outcome in UNJUDGED or entry.rule in coverage.not_checked:
         return _UNSEEN
     if entry.rule.startswith(GAP):
-        return "nothing is in the way there any more"
+        return "nothing is unchecked there any more"
     return "the rule is not broken there any more"
 
 
 def _clean(text: str) -> str:
-    """Text as JSON can hold it; a path or a column may hold bytes that are no UTF-8."""
+    """Text as JSON can hold it; a path or a column may hold bytes that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

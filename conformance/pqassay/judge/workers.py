@@ -107,7 +107,7 @@ def machine_memory() -> int:
 
 
 def default_memory(workers: int) -> int:
-    """Bytes that each of so many workers of one machine has by default."""
+    """Bytes that each of a number of workers of one machine has by default."""
     return max(MEMORY_LEAST, int(machine_memory() * MEMORY_SHARE / workers))
 
 
@@ -134,7 +134,7 @@ def preload() -> None:
 
 
 _is_ours = False
-"""Whether the process from which workers are started serves nobody else."""
+"""Whether the process from which workers are started serves this pool alone."""
 
 
 def _start_deaf() -> None:
@@ -235,7 +235,7 @@ class _Pool(ProcessPool):
 
 
 def new_pool(workers: int, memory: int, *, leads: bool = False) -> ProcessPool:
-    """Worker processes that may allocate so many bytes each, 0 for any; see `_begin`."""
+    """Worker processes that may allocate a number of bytes each, 0 for any; see `_begin`."""
     if _is_ours:
         _start_deaf()
     begin = functools.partial(_begin, leads=True) if leads else _begin

@@ -59,7 +59,7 @@ class RowStretch:
 
     @property
     def values(self) -> Any:
-        """The values that are no nulls, and no NaN."""
+        """The values that are neither null nor NaN."""
         return _without_nan(self.rows.slice(self.start, self.end - self.start).drop_null())
 
 
@@ -251,8 +251,8 @@ def _selective(stretch: RowStretch, values: TrueValues) -> Iterator[QueryColumn]
         yield column
 
 
-def nulls(stretch: RowStretch) -> Iterator[Query]:
-    """Nulls, and what is none."""
+def nulls(stretch: Stretch) -> Iterator[Query]:
+    """Nulls, and values that are not null."""
     column, rows = stretch.column, stretch.rows
     if rows.null_count and not column.has_nan:
         yield Query((column,), (ColumnQuery("is null", column),))
@@ -273,8 +273,8 @@ def _bounds(stretch: RowStretch) -> Iterator[tuple[Any, Any]]:
             yield bound_value(leaf, low), bound_value(leaf, high)
 
 
-def _beyond(stretch: RowStretch) -> Iterator[Query]:
-    """Values that lie beyond what is said of them."""
+def _beyond(stretch: Stretch) -> Iterator[Query]:
+    """Values that lie beyond what is claimed about them."""
     for low, high in _bounds(stretch):
         yield from outside(stretch, low, high)
 
@@ -298,8 +298,8 @@ def outside(stretch: RowStretch, low: Any, high: Any) -> Iterator[Query]:
             yield _equal(column, ends["max"])
 
 
-def within(stretch: RowStretch) -> Iterator[Query]:
-    """Values of the stretch, whatever is said of them."""
+def within(stretch: Stretch) -> Iterator[Query]:
+    """Values of the stretch, whatever is claimed about them."""
     values, column = stretch.values, stretch.column
     for value in _at_places(values, 3):
         yield _equal(column, value)

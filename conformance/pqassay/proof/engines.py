@@ -1,6 +1,6 @@
 """The engines that queries are tried on, each as a few lines of Python.
 
-What is run is what is shown: the lines that a worker runs are those that a report gives to whoever wants to see for
+What is run is what is shown: the lines that a worker runs are those that a report gives to users who want to see for
 themselves, with nothing of this project in them.  So they are beside the drivers of ``conformance/implementations``, which ask the
 same engines in the terms of the protocol; a test compares what the two find about damaged files.
 """

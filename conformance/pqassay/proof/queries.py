@@ -83,7 +83,7 @@ class Query:
 
     @property
     def is_count(self) -> bool:
-        """Whether it asks how many rows there are, which engines may answer by what is said of files."""
+        """Whether it asks how many rows there are, which engines may answer from metadata."""
         return not self.columns
 
     @property

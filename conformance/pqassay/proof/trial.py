@@ -101,14 +101,14 @@ def proved(
         for one in formats().values()
     }
     workers.require_memory(memory)
-    wanted = _chosen(report)
-    done, total = 0, sum(map(len, wanted.values()))
+    by_file = _chosen(report)
+    done, total = 0, sum(map(len, by_file.values()))
     progress = progress or (lambda _done, _total: None)
     progress(done, total)
     files: list[FileReport] = []
     with EngineProcesses(chosen, workers.WorkerLimits(WORKERS, timeout, memory)) as running:
         for number, file in enumerate(report.files):
-            mine = wanted.get(number, [])
+            mine = by_file.get(number, [])
             proofs = _reasons(file, mine)
             if open_ := [place for place in mine if place not in proofs]:
                 told = [place for place in open_ if is_about_tables(file.findings[place].rule)]
@@ -149,7 +149,7 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
         if is_uri(file.path):
             reason = "queries are tried on local files only; check a copy of this one"
         elif file.kind not in (DEFAULT_FILE, *formats()):
-            reason = f"none of the engines reads a file of kind {file.kind}"
+            reason = f"no engine reads files of kind {file.kind}"
         elif not os.path.exists(file.path):  # noqa: PTH110 - the text that the user wrote
             reason = "there is no such file to query"
         elif place not in chosen:
@@ -202,7 +202,7 @@ class EngineProcesses:
             self._end(name)
 
     def seconds(self, size: int) -> float | None:
-        """Time for one query of a file of so many bytes."""
+        """Time for one query of a file of a size in bytes."""
         if self.limits.timeout is None:
             return default_seconds(size)
         return self.limits.timeout or None
@@ -212,7 +212,7 @@ class EngineProcesses:
         return self.decode(plan, path, findings, folder, size=size)
 
     def decode(self, work: Callable[..., Found], *arguments: Any, size: int) -> Found:
-        """Have some work done on a file of so many bytes in the process that decodes. Raises what ends that."""
+        """Have some work done on a file of a size in bytes in the process that decodes. Raises what ends that."""
         return self._done("", work, arguments, self.seconds(size), limits_memory=True)
 
     def start(self, engine: Engine, healthy: Asked) -> None:
@@ -294,7 +294,7 @@ class EngineProcesses:
 
 
 def is_about_tables(rule: str) -> bool:
-    """Whether a rule is about tables, or what they say of their files."""
+    """Whether a rule is about tables, or what they say about their files."""
     return family_of(rule).is_about_tables
 
 
@@ -305,7 +305,7 @@ def _proofs(
     engines: Sequence[Engine],
     table: TableAt | None = None,
 ) -> list[Proof]:
-    """A proof for each of some findings of a local file, or of what the table around it says of it."""
+    """A proof for each of some findings of a local file, or of what the table around it says about it."""
     if not findings:
         return []
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name, Places() as places:
@@ -334,7 +334,7 @@ def _told(
     running: EngineProcesses,
     engines: Mapping[TableKind, Sequence[Engine]],
 ) -> list[Proof]:
-    """A proof for each of some findings about what the table around a local file says of it."""
+    """A proof for each of some findings about what the table around a local file says about it."""
     table = None
     if findings:
         is_table = file.kind in formats()
@@ -342,9 +342,7 @@ def _told(
     mine: Sequence[Engine] = () if table is None else engines[table.kind]
     if mine:
         return _proofs(file, findings, running, mine, table)
-    reason = (
-        "the table of the file is not around it" if table is None else "none of the engines reads such tables"
-    )
+    reason = "the table of the file is not around it" if table is None else "no engine reads such tables"
     return [Proof("not provable", reason=reason) for _ in findings]
 
 
@@ -457,20 +455,20 @@ class _Trial:
                 self._answers[number, engine.name] = _without(engine, "not comparable", str(error))
         if asked:
             self.running.start(engine, self._on_healthy(engine, next(iter(asked))))
-        found = self._run(engine, asked, self.file.path)
+        tried = self._run(engine, asked, self.file.path)
         suspects = [
             number
-            for number, (answer, _) in found.items()
+            for number, (answer, _) in tried.items()
             if answer.verdict != "right" and answer.error != NOT_ASKED
         ]
         # By another name, since an engine that gave no answer about the file is asked nothing more about it.
         copies = {number: self._on_healthy(engine, number) for number in suspects}
         healthy = self._run(engine, copies, f"a healthy copy of {self.file.path}")
-        for number, (answer, wrong_row) in found.items():
+        for number, (answer, wrong_row) in tried.items():
             if number in healthy and healthy[number][0].verdict != "right":
                 copy = healthy[number][0]
                 why = copy.error or f"{copy.lost} rows lost, {copy.wrong} wrong"
-                reason = f"a healthy copy of the values fares no better: {why}"
+                reason = f"a healthy copy of the values has the same problem: {why}"
                 self._answers[number, engine.name] = _without(engine, "not comparable", reason)
                 continue
             self._answers[number, engine.name] = replace(
@@ -511,8 +509,8 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
     return EngineAnswer(engine.title, verdict, engine.version, error=reason)
 
 
-def verdict_on(answered: ProofAnswer) -> EngineVerdict:
-    """What an answer says of its engine."""
+def verdict_on(answered: Answered) -> EngineVerdict:
+    """What an answer says about its engine."""
     if answered.is_incomparable or answered.error == NOT_ASKED:
         return "not comparable"
     if answered.error:
@@ -529,4 +527,4 @@ def _judged(engine: Engine, answered: ProofAnswer) -> Judged:
 
 
 _RANKS: Mapping[str, int] = {"rows lost": 2, "wrong rows": 2, "crashed": 1, "refused": 1}
-"""Weights of verdicts: wrong rows, which nobody notices, before errors."""
+"""Weights of verdicts: wrong rows, which go unnoticed, before errors."""

@@ -1,7 +1,7 @@
 """The values of a file as a query sees them: numbers, texts, dates, made of what tier ``values`` decodes.
 
 No engine has a say in them, no statistics and no index: the pages are walked from their first header on, and every row that
-they hold counts, whatever the footer says of how many there are.
+they hold counts, whatever number the footer gives.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _UNITS = {ConvertedType.TIMESTAMP_MILLIS: "ms", ConvertedType.TIMESTAMP_MICROS: 
 
 
 def _timestamp(element: SchemaElement) -> Any:
-    """The type of timestamps, ``None`` for what is none."""
+    """The type of timestamps, ``None`` for other types."""
     logical = element.logicalType
     if logical is None:
         old: Any = next((unit for kind, unit in _UNITS.items() if kind == element.converted_type), None)
@@ -134,7 +134,7 @@ def converted(array: Any, kind: Any) -> Any:
     """Values as they are stored in the type in which they are compared; nulls stay.
 
     Raises:
-        NotChecked: They are no such values.
+        NotChecked: They are not such values.
     """
     try:
         if pa.types.is_decimal(kind):
@@ -183,7 +183,7 @@ _PLAIN: dict[int, Callable[[bytes], Any]] = {
 
 
 def bound_value(leaf: SchemaLeaf, raw: bytes | None) -> Any:
-    """A bound in the type in which values are compared, as a pyarrow scalar; ``None`` where it is none."""
+    """A bound in the type in which values are compared, as a pyarrow scalar; ``None`` where it is not a value."""
     meaning = _meaning(leaf.element)
     if raw is None or meaning is None or leaf.element.type not in _PLAIN:
         return None
@@ -234,7 +234,7 @@ class TrueValues:
         return open_physical(self.file.source, self.file.footer, self.file.metadata)
 
     def _decoder_by_pages(self, ordinal: int, name: str) -> pq.ParquetFile:
-        """A decoder that is told of one column what its pages hold, instead of what the footer says."""
+        """A decoder that gets what the pages of one column hold, instead of what the footer says."""
         metadata: FileMetaData = copy.deepcopy(self.file.metadata)
         for number, group in enumerate(metadata.row_groups):
             facts = group.columns[ordinal].meta_data

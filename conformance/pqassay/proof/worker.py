@@ -36,7 +36,7 @@ JAVA_HAS_ENDED = 70
 """Exit status of a process whose Java is gone. Spark ends it on errors such as a lack of memory."""
 
 MOST_DENSE = 1 << 40
-"""Above this, the codes of rows are counted anew, so that they stay whole numbers of 64 bits."""
+"""Above this, the codes of rows are counted again, so that they stay whole numbers of 64 bits."""
 
 
 # ----------------------------------------------------------------------------------------------- queries and truth
@@ -75,7 +75,7 @@ class QueryPlan:
 def plan(path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
     """Find the queries for some findings of a file, and write their true rows into a folder."""
     queries: dict[Query, int] = {}
-    found: list[Planned] = []
+    queries_planned: list[Planned] = []
     of_findings: list[list[int] | str] = []
     with FileSource(path) as source:
         values = TrueValues(FileUnderTest(source, Options("values")))
@@ -84,8 +84,8 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
             try:
                 for query in candidates(finding, values):
                     if query not in queries:
-                        queries[query] = len(found)
-                        found.append(planned(query, values, folder, len(found)))
+                        queries[query] = len(queries_planned)
+                        queries_planned.append(planned(query, values, folder, len(queries_planned)))
                     numbers.append(queries[query])
                 of_findings.append(numbers or "there is no value by which a query could tell")
             except NoQuery as reason:
@@ -93,7 +93,7 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
             # A value beyond its type is one that no library holds.
             except (NotChecked, FormatError, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"the true rows cannot be told: {reason}")
-    return QueryPlan(found, of_findings)
+    return Plan(queries_planned, of_findings)
 
 
 def planned(query: Query, values: TrueValues, folder: Path, number: int) -> Planned:
@@ -137,7 +137,7 @@ class ProofAnswer:
         rows, lost, wrong: How many rows it returned; true ones that it did not; returned ones that are not true.
         wrong_row: The first of those, if Python writes its values without further names.
         error: Why there are no rows.
-        has_panicked: Whether that was no error that the engine knows.
+        has_panicked: Whether that was not an error that the engine knows.
         is_incomparable: Whether there are rows, and they have values that the type of the column cannot hold.
     """
 
@@ -176,7 +176,7 @@ def _answer(program: str, truth: Path) -> ProofAnswer:
         exec(program, names)  # noqa: S102 - a program of ours, which is also what the report shows
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
+    except BaseException as error:  # noqa: BLE001 - a panic of Rust is not an Exception
         if isinstance(error, ConnectionRefusedError) or type(error).__name__ == "Py4JNetworkError":
             os._exit(JAVA_HAS_ENDED)  # no query would be answered any more
         panicked = not isinstance(error, Exception) or isinstance(error, MemoryError)

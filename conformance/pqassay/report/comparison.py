@@ -1,7 +1,7 @@
 """Comparison of two reports: fixed, broken, new, and not looked at.
 
 Two checks are compared finding by finding (file, rule and column), two runs result by result (case and operation).  A finding
-that is gone counts as fixed only if the later check looked at that file and that rule; otherwise nobody knows.
+that is gone counts as fixed only if the later check looked at that file and that rule; otherwise it is not known.
 """
 
 from __future__ import annotations
@@ -271,4 +271,4 @@ def _remarks_of_lies(old: RunReport, new: RunReport) -> Iterator[str]:
             moved.setdefault((was, one.verdict), []).append(one.case)
     for (earlier, later), cases in sorted(moved.items()):
         more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
-        yield f"of the well-formed lies, which are not scored: {earlier} before, {later} now: {min(cases)}{more}"
+        yield f"well-formed lies, which are not scored: {earlier} before, {later} now: {min(cases)}{more}"

@@ -16,7 +16,7 @@ from pqassay.report.renderers.markdown import code, escaped, table
 SCHEMA_VERSION = 1
 
 Aspect = Literal["reads", "decodes", "writes", "uses", "checks"]
-"""What is said of a feature: files that have it are read; the structure is read by itself; it is written; queries rely on it;
+"""What a status is about: files that have it are read; the structure is read by itself; it is written; queries rely on it;
 what breaks it is refused."""
 
 ASPECTS: dict[Aspect, str] = {
@@ -85,7 +85,7 @@ class StatusRow:
         feature: Its id on the status page of Apache Parquet.
         category: Its table there.
         name: Its name there.
-        aspect: What is said of it.
+        aspect: What the status is about.
         cells: One for each implementation, in their order.
         cases: Ids of the cases that prove it.
     """

@@ -115,7 +115,7 @@ def parse(text: str) -> Uri:
     """Take a URI apart.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not a URI.
     """
     match = _PARTS.fullmatch(text)
     if match is None:
@@ -188,7 +188,7 @@ def open_source(store: str, path: str, name: str) -> RemoteSource:
 
 
 def is_there(store: str, path: str) -> bool:
-    """Whether there is such an object, or nobody can say."""
+    """Whether there is such an object, or that is not known."""
     with contextlib.suppress(OSError):
         return _info(filesystem(store), path).type != fs.FileType.NotFound
     return True

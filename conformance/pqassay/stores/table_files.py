@@ -81,7 +81,7 @@ class TableAt:
     def opened(self, relative: str) -> Generator[Source]:
         """Open a file of the table. Raises `OSError`."""
         if not _is_a_path(relative):
-            raise FileNotFoundError(errno.ENOENT, "no file can be called so", relative)
+            raise FileNotFoundError(errno.ENOENT, "not a possible name of a file", relative)
         if self.sizes is not None and relative not in self.sizes:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.name_of(relative))
         if not self.store:
@@ -208,7 +208,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def kind_of_folder(folder: str, names: frozenset[str]) -> TableKind | None:
-    """The format of the table that a local folder is; ``None`` if it is none.
+    """The format of the table in a local folder; ``None`` if there is no table.
 
     Args:
         folder: Its path.

@@ -63,7 +63,7 @@ class Found:
     _ignored: dict[str, Ignored] = field(default_factory=dict[str, Ignored])
 
     def reduced(self, positions: Collection[int], reason: str) -> Found:
-        """The same with some of the targets; the others are ignored, and of folders nobody knows what is gone.
+        """The same with some of the targets; the others are ignored, and what is gone from folders is not known.
 
         Args:
             positions: Positions of the targets that are kept.
@@ -104,7 +104,7 @@ def find(
             what the name would mean as a pattern.
         literal: Further paths in which wildcards mean themselves.
         include: Patterns of files to judge that folders hold beside those that are known by their names.
-        exclude: Patterns of files and folders to leave out; what is named itself is judged all the same.
+        exclude: Patterns of files and folders to leave out; what is named itself is still judged.
         listing: What lists folders of stores, in the order of `pqassay.stores.remote.listing`, which does it by default.
         moment: Which state of tables is judged; ``None`` if what a table is stored in is judged as files.
 
@@ -139,7 +139,7 @@ class _Finder:
 
     def add(self, text: str, *, is_literal: bool) -> None:
         if "\0" in text:
-            self.problems.append(f"{printable(text)!r} is no path")
+            self.problems.append(f"{printable(text)!r} is not a path")
         elif is_uri(text):
             self._add_uri(text, is_literal=is_literal)
         else:
@@ -253,7 +253,7 @@ class _Finder:
                     waiting.append((below, (*names, entry.name), kind == "folder"))
 
     def _table_in(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> TableAt | None:
-        """The table that a folder is; ``None`` if it is none, or its files are judged as such."""
+        """The table in a folder; ``None`` if there is no table, or its files are judged as such."""
         if self._moment is None:
             return None
         kind = table_files.kind_of_folder(folder, frozenset(entry.name for entry in entries))

@@ -1,7 +1,7 @@
-"""What a table says of one data file: the model that every format of tables feeds.
+"""What a table says about one data file: the model that every format of tables feeds.
 
 A claim has its value, in a form that does not depend on the format, and its `Place` in the table's own files.  Claims are small, and
-go with their file to whoever judges it, another process included.
+go with their file to its judge, another process included.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Reading(NamedTuple):
 
     Attributes:
         kind: What they are.
-        read: Makes one of what a table holds. Raises `ValueError` of what is none.
+        read: Makes one of what a table holds. Raises `ValueError` for other things.
     """
 
     kind: ValueKind
@@ -99,7 +99,7 @@ class Count(NamedTuple):
 
 
 class Metric(Enum):
-    """What a table says of a column of a file, as messages call it."""
+    """What a table says about a column of a file, as messages call it."""
 
     SIZE = "size"
     """Bytes of its chunks."""
@@ -182,7 +182,7 @@ class DeletedRows:
         length: Its bytes, as the table says.
         cardinality: Rows that it removes, as the table says.
         inline: The vector itself, where the table's metadata hold it.
-        broken: The rule that what the table says of it breaks, so that it cannot be read; empty for none.
+        broken: The rule that the table breaks here, so that the claim cannot be read; empty for none.
         of: The data file, as the table names it; empty where that is not said again beside the vector.
     """
 
@@ -239,7 +239,7 @@ class RowOrder:
 
 @dataclass(frozen=True, slots=True)
 class DeletesClaims:
-    """What a table says of a delete file.
+    """What a table says about a delete file.
 
     Attributes:
         place: Where the table says it, in the entry of the file.
@@ -258,7 +258,7 @@ class DeletesClaims:
 
 @dataclass(frozen=True, slots=True)
 class RowIdClaims:
-    """What a table says of the ids of the rows of a data file, some of which the file may store.
+    """What a table says about the ids of the rows of a data file, some of which the file may store.
 
     Attributes:
         place: Where the table says it.
@@ -309,7 +309,7 @@ class ColumnMetrics(Protocol):
 
 @dataclass(frozen=True)
 class FileClaims:
-    """All that a table says of one data file, or of one delete file.
+    """All that a table says about one data file, or of one delete file.
 
     Attributes:
         table: The format of the table.
@@ -321,11 +321,11 @@ class FileClaims:
         partition: The values of its partition fields.
         deleted: Its deletion vector.
         order: How its rows are sorted.
-        deletes: Of a delete file, what it deletes.
+        deletes: What a delete file deletes.
         has_names: Whether columns of a file without ids are found by names.
         first_split: Where the first part of the file begins that is read by itself.
         splits: Where the others begin.
-        remedy: The command of the table's own software that makes the claims anew, for findings.
+        remedy: The command of the table's own software that makes the claims again, for findings.
         row_ids: The ids of its rows; ``None`` where they have none.
         schema: The columns that readers look for in the file, in a form of the format; its ``repr`` is the same in every process.
     """

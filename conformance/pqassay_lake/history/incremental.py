@@ -1,4 +1,4 @@
-"""A check that takes over what a findings table says of files that have not changed since, and writes the table anew."""
+"""A check that reuses what a findings table says about unchanged files, and writes the table again."""
 
 from __future__ import annotations
 

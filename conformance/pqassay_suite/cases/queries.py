@@ -103,7 +103,7 @@ def queries(
         most: How many, at most.
 
     Returns:
-        At most so many queries. Every second one leaves the columns of its predicate out of the answer, where there are others:
+        At most ``most`` queries. Every second one leaves the columns of its predicate out of the answer, where there are others:
         a wrong selection shows in the columns beside.
     """
     names = rows.names()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
-import yaml  # type: ignore[import-untyped]  # its stubs are no dependency of ours
+import yaml  # type: ignore[import-untyped]  # pqassay does not depend on its stubs
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pqassay.errors import UsageError
@@ -36,7 +36,7 @@ CLAIMS: Mapping[Support, tuple[bool, bool]] = {
 
 
 class Claim(BaseModel):
-    """What a file says of one feature; other members are left aside."""
+    """What a file says about one feature; other members are left aside."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -118,8 +118,8 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
     yaml.safe_dump_all(documents, stream, sort_keys=False, width=110, allow_unicode=True)
 
 
-def _entry(cells: Mapping[Aspect, StatusCell]) -> dict[str, Any]:
-    """What a file says of one feature: the status, what it rests upon, and the cases."""
+def _entry(cells: Mapping[Aspect, Cell]) -> dict[str, Any]:
+    """What a file says about one feature: the status, what it rests upon, and the cases."""
     entry: dict[str, Any] = {"status": _support(cells)}
     entry["note"] = "; ".join(f"{aspect}: {_words(cell)}" for aspect, cell in cells.items())
     if "writes" not in cells:

@@ -1,4 +1,4 @@
-"""Status by feature: which golden cases prove a feature, and what results say of them.
+"""Status by feature: which golden cases prove a feature, and what results say about them.
 
 Which feature a column has is told by the file itself.  Physical types, encodings and compressions are those of the grammar;
 ``status_features.toml`` names the others with what proves them.  A case that fails counts against a feature only if the feature is
@@ -309,7 +309,7 @@ class _Judged:
         return StatusCell(self.label, tick, len(passed), len(mine), mine, failing, aside)
 
     def _is_to_blame(self, feature: Feature, case: str) -> bool:
-        """Whether a file was not read because of a feature; rows that a reader has decoded are no failure."""
+        """Whether a file was not read because of a feature; rows that a reader has decoded are not a failure."""
         if feature.id not in self.blamed.get(case, ()):
             return False
         return not (feature.as_stored and self.wrong["read"][case].severity == WRONG_ROWS)

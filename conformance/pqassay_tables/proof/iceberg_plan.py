@@ -130,7 +130,7 @@ class IcebergRows(TableRows):
         """The positions that are deleted, by data file; deletes that are older than a file do not apply to it."""
         state = self.state
         files = {entry.path: entry for entry in state.data}
-        found: dict[str, list[NDArray[np.int64]]] = {}
+        positions: dict[str, list[NDArray[np.int64]]] = {}
         for delete in state.entries:
             if delete.content != POSITION_DELETES or delete.format == PUFFIN:
                 continue
@@ -143,8 +143,8 @@ class IcebergRows(TableRows):
                     continue
                 if (delete.sequence or 0) >= (data.sequence or 0):
                     chosen = rows.filter(pc.equal(rows.column("file_path"), pa.scalar(path))).column("pos")
-                    found.setdefault(data.inside, []).append(chosen.to_numpy().astype(np.int64))
-        return {name: np.concatenate(parts) for name, parts in found.items()}
+                    positions.setdefault(data.inside, []).append(chosen.to_numpy().astype(np.int64))
+        return {name: np.concatenate(parts) for name, parts in positions.items()}
 
     def write_plain(self, table: pa.Table, folder: Path) -> None:
         """See `TableRows.write_plain`."""

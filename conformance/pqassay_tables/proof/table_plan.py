@@ -54,7 +54,7 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
         folder: Takes the true rows, and tables of the same rows about which nothing is said.
     """
     queries: dict[Query, int] = {}
-    found: list[Planned] = []
+    queries_planned: list[Planned] = []
     of_findings: list[list[int] | str] = []
     with ExitStack() as stack:
         rows = rows_of(table, stack)
@@ -68,16 +68,16 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
                 asked = rows.general(finding.column) if is_whole else rows.candidates(finding, name)
                 for query in asked:
                     if query not in queries:
-                        planned = rows.planned(query, folder, len(found))
-                        queries[query] = len(found)
-                        found.append(planned)
+                        planned = rows.planned(query, folder, len(queries_planned))
+                        queries[query] = len(queries_planned)
+                        queries_planned.append(planned)
                     numbers.append(queries[query])
                 of_findings.append(numbers or "there is no value by which a query could tell")
             except NoQuery as reason:
                 of_findings.append(str(reason))
             except (*UNREADABLE, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"{NOT_TOLD}: {reason}")
-    return QueryPlan(found, of_findings)
+    return Plan(queries_planned, of_findings)
 
 
 @dataclass

@@ -250,7 +250,7 @@ def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: 
 
 
 class _TracedEntries:
-    """Where the fields of the entries of a manifest are: what a report says of a file is said of one entry, mostly."""
+    """Where the fields of the entries of a manifest are: what a report says about a file is mostly about one entry."""
 
     def __init__(self, _: FileUnderTest) -> None:
         self._known: dict[int, tuple[list[Leaf], bytes, int]] = {}
@@ -268,14 +268,14 @@ def _avro_field(
     """A field of an object of Avro: in the file, or in the bytes of its block where these are compressed."""
     try:
         leaves, plain, start = holder.part(_TracedEntries).of(place, data)
-        found = avro_span(leaves, place.path)
+        span = avro_span(leaves, place.path)
     except (FormatError, IndexError, ValueError):
         return Field(Structure(str(place), holder, lambda: (None, *NOWHERE), beside=beside))
     if start < 0:
         holder = FileUnderTest(BytesSource(plain, place.file), file.options)
         beside = None if beside is None else f"{beside} (without compression)"
         start = 0
-    located: Located = (None, start + found[0], found[1] - found[0])
+    located: Located = (None, start + span[0], span[1] - span[0])
     return Field(Structure(str(place), holder, lambda: located, beside=beside))
 
 

@@ -71,17 +71,17 @@ class Bitmap:
             start: The first number of the range.
             length: How many numbers the range has.
         """
-        found = np.zeros(length, np.bool_)
+        bits = np.zeros(length, np.bool_)
         end = start + length
         first = bisect_left(self.containers, start - CONTAINER_NUMBERS + 1, key=lambda one: one.base)
         for container in self.containers[first:]:
             if container.base >= end:
                 break
             low, high = max(container.base, start), min(container.base + CONTAINER_NUMBERS, end)
-            found[low - start : high - start] = self._bits(container)[
+            bits[low - start : high - start] = self._bits(container)[
                 low - container.base : high - container.base
             ]
-        return found
+        return bits
 
     def _bits(self, container: BitmapContainer) -> NDArray[np.bool_]:
         return _bits(self.data[container.start : container.end], container.form)
@@ -110,7 +110,7 @@ def decode(data: bytes) -> Bitmap:
         data: Its bytes; what follows it is left alone.
 
     Raises:
-        Malformed: It is none in the portable format; the field and the offset in the data are named.
+        Malformed: It is not a bitmap in the portable format; the field and the offset in the data are named.
         Unsupported: It has more than `MOST_CONTAINERS` containers.
     """
     return _BitmapReader(data).read()
@@ -187,23 +187,23 @@ class _BitmapReader:
             size = self._number(roaring.RUN_COUNT_SIZE, f"{name}.run_count") * roaring.RUN_SIZE
         start = self._at
         raw = self._take(size, f"{name}.numbers")
-        if form is ContainerForm.BITS:
-            held = int(np.count_nonzero(_bits(raw, form)))
-        elif form is ContainerForm.ARRAY:
-            held = count
+        if form is Form.BITS:
+            number_count = int(np.count_nonzero(_bits(raw, form)))
+        elif form is Form.ARRAY:
+            number_count = count
             if not _ascend(np.frombuffer(raw, "<u2")):
                 raise self._wrong(f"the numbers of {name} do not ascend", f"{name}.numbers", size, "ascending numbers")  # fmt: skip
         else:
             runs = np.frombuffer(raw, "<u2").reshape(-1, 2).astype(np.int64)
-            held = int(runs[:, 1].sum()) + len(runs)
+            number_count = int(runs[:, 1].sum()) + len(runs)
             ends = runs[:, 0] + runs[:, 1]
             if not bool((ends[:-1] < runs[1:, 0]).all()) or bool((ends >= CONTAINER_NUMBERS).any()):
                 raise self._wrong(
                     f"the runs of {name} do not ascend", f"{name}.numbers", size, "ascending runs"
                 )
-        if held != count:
-            said = f"{name} is said to hold {count} numbers, and holds {held}"
-            raise self._wrong(said, f"{name}.numbers", size, f"{count} numbers", str(held))
+        if number_count != count:
+            said = f"{name} is said to hold {count} numbers, and holds {number_count}"
+            raise self._wrong(said, f"{name}.numbers", size, f"{count} numbers", str(number_count))
         self._containers.append(BitmapContainer(base, form, start, self._at, count))
 
     def _number(self, size: int, name: str) -> int:

@@ -93,7 +93,7 @@ def check(
         tasks: Tasks to cut the work into.
         sample: How many files to judge; the others are ignored in the report, and none of them counts as passed.
         out: Folder of a findings table to write; see `pqassay_lake.history.findings_table`.
-        incremental: Take over what that table says of files that have not changed.
+        incremental: Reuse what that table says about unchanged files.
         tell: Told how many files are judged, how many there are, and how many findings there are so far.
         **options: See `pqassay.judge.checker.CheckOptions`.
 

@@ -81,7 +81,7 @@ def question(
 
     Args:
         tree: The predicate.
-        columns: For names of the tree the columns.  What the tree says of others is left open.
+        columns: For names of the tree the columns.  What the tree says about others is left open.
         read: What the constants are.
         may_be_old: Whether Spark may take dates of long ago for others, since they were written by the calendar of Spark 2; then nothing is
             said about them.
@@ -221,7 +221,7 @@ def _canonical(kind: type[DataType], text: str) -> int | None:
 def _asked(
     spark: SparkSession, texts: list[tuple[type[DataType], str]]
 ) -> dict[tuple[type[DataType], str], int]:
-    """What Spark says that texts are: days or microseconds since 1970; without those that are no dates or times."""
+    """What Spark says that texts are: days or microseconds since 1970; without those that are not dates or times."""
     numbers = [
         f.unix_date(f.lit(text).try_cast("date"))
         if kind is DateType

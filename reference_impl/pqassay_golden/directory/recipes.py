@@ -109,7 +109,7 @@ def key_value(data: bytes) -> Any:
 
 
 def binary(change: Callable[[bytes], bytes]) -> Edit:
-    """Other bytes of the directory before its checksum, which is made anew."""
+    """Other bytes of the directory before its checksum, which is computed again."""
 
     def edit(entries: Sequence[Entry]) -> Sequence[str]:
         return [key_value(with_crc(change(build_directory(entries)[:-CRC_SIZE]) + bytes(CRC_SIZE)))]

@@ -93,7 +93,7 @@ HLL_OF_GROUPS = (
     bytes.fromhex("0201070c03080208db1b020f9ac2a10f"),
     bytes.fromhex("0201070c0308020832936d05db1b020f"),
 )
-"""Of the metals of either row group, with 2^12 registers; Apache DataSketches makes the same bytes in Java and C++."""
+"""Sketches of the metals of either row group, with 2^12 registers; Apache DataSketches makes the same bytes in Java and C++."""
 
 HLL_OF_FILE = bytes.fromhex("0201070c0308030832936d05db1b020f9ac2a10f")
 
@@ -168,12 +168,12 @@ def _later(entries: Sequence[Entry]) -> Sequence[str | None]:
 
 
 def _major(entries: Sequence[Entry]) -> Sequence[str | None]:
-    """A major version that nobody knows, of which only the header is as it was."""
+    """An unknown major version, which keeps only the header as it was."""
     return binary(lambda raw: raw[:4] + b"\x02" + raw[5:] + b"whatever")(entries)
 
 
 def _also_unknown(entries: Sequence[Entry]) -> Sequence[str]:
-    """An entry of a type that nobody knows, before the others."""
+    """An entry of an unknown type, before the others."""
     known = entries[0]
     strange = replace(
         known, head=known.head.changed(type=4711), inline=b""
@@ -224,22 +224,22 @@ GOOD = (
     good("many", "Indexes of every type, in every placement, beside an IDX1 index with its companion record", replace(SALES, index=Idx1("metal", companion=True)), [METAL_SETS, IndexRecipe(SETS, "lot", PAGE, EXTENSION), IndexRecipe(SUMS, "metal lot", ROW_GROUP, INLINE), IndexRecipe(SUMS, "price", FILE, EXTENSION), hll(FILE), kll(EXTENSION), IndexRecipe(IDX1, "metal", FILE)], TIN),
     good("empty", "A directory without entries", SALES, [], TIN, edit=_as_it_is),
     # Versions
-    good("unknown-type", "There is an entry of a type that nobody knows before another one", SALES, [IndexRecipe(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_also_unknown, rules=("DIR-060",)),
-    good("unknown-type-version", "A distinct set of a version that nobody knows", SALES, [IndexRecipe(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_type_version, rules=("DIR-060",)),
-    good("later-minor", "A later minor version that added bytes to the end of each entry", SALES, [IndexRecipe(SETS, "metal", ROW_GROUP, INLINE), IndexRecipe(SUMS, "lot")], TIN, edit=_later, rules=("DIR-060",)),
+    good("unknown-type", "An entry of an unknown type is before another one", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_also_unknown, rules=("DIR-060",)),
+    good("unknown-type-version", "A distinct set of an unknown version", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_type_version, rules=("DIR-060",)),
+    good("later-minor", "A later minor version that added bytes to the end of each entry", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SUMS, "lot")], TIN, edit=_later, rules=("DIR-060",)),
     good("later-major", "A later major version, of which nothing but the header can be read", SALES, [METAL_SETS], TIN, edit=_major, rules=("DIR-060",)),
     # Values
-    good("capped", "A distinct set that lists two values of three: it excludes nothing", SALES, [IndexRecipe(SETS, "lot", ROW_GROUP, INLINE, most=2)], LOT, rules=("DIR-062",)),
-    good("listing-none", "A distinct set that lists no value and tells of nulls alone", SALES, [IndexRecipe(SETS, "metal", ROW_GROUP, INLINE, most=0)], TIN, rules=("DIR-062",)),
-    good("zeros-and-nan", "Zeros of both signs, NaN of both signs and an infinity", ZEROS, [IndexRecipe(SETS, "depth", ROW_GROUP, INLINE), IndexRecipe(SUMS, "depth", ROW_GROUP, INLINE)], ("=", "depth", {"float": "0.0"}), rules=("DIR-063",)),
-    good("decimals", "Decimals in all four physical types; one value has two forms in bytes", AMOUNTS, [index for name in ("small", "whole", "fixed", "bytes") for index in (IndexRecipe(SETS, name, ROW_GROUP, INLINE), IndexRecipe(SUMS, name, FILE, INLINE))], ("=", "row", 2), misread_by=("fastparquet",)),
-    good("unsigned-and-booleans", "Numbers beyond the signed ones, and booleans, which take a bit each", COUNTS, [index for name in ("lot", "serial", "grade", "sold") for index in (IndexRecipe(SETS, name, ROW_GROUP, INLINE), IndexRecipe(SUMS, name, ROW_GROUP, INLINE))], ("=", "grade", -128), misread_by=("Spark",)),
-    good("keyed-by-booleans", "Sums for each boolean and each small number", COUNTS, [IndexRecipe(SUMS, "sold grade lot", FILE, INLINE)], ("=", "grade", 127), misread_by=("Spark",)),
-    good("bytes", "Bytes of one length, and of any", CODES, [index for name in ("code", "raw") for index in (IndexRecipe(SETS, name, FILE, INLINE), IndexRecipe(SUMS, name, FILE, INLINE))], ("is null", "code")),
-    good("halves", "Floating point numbers of two bytes, of which there are no sums", HALVES, [IndexRecipe(SETS, "half", FILE, INLINE), IndexRecipe(SUMS, "half", FILE, INLINE)], LOT, misread_by=("fastparquet", "Spark")),
-    good("times", "Days, moments and single floating point numbers: of the first two there are no sums", TIMES, [index for name in ("day", "at", "mass") for index in (IndexRecipe(SETS, name, FILE, INLINE), IndexRecipe(SUMS, name, FILE, INLINE))], ("is null", "day")),
-    good("of-a-struct", "A member of a struct, which is null where the struct's member is", PLACES, [IndexRecipe(SETS, "place.mine", FILE, INLINE), IndexRecipe(SUMS, "place.mine place.depth", FILE, INLINE)], ("=", "row", 3), misread_by=("fastparquet",)),
-    good("only-nulls", "Nothing but nulls", NOTHING, [IndexRecipe(SETS, "metal", ROW_GROUP, INLINE), IndexRecipe(SUMS, "metal lot", FILE, INLINE), IndexRecipe(SUMS, "lot", FILE, INLINE)], ("is null", "metal"), encode="accept"),
-    good("no-rows", "A file without row groups", NO_ROWS, [IndexRecipe(SETS, "metal", ROW_GROUP, INLINE), IndexRecipe(SETS, "metal", FILE, INLINE), IndexRecipe(SUMS, "metal lot", FILE, INLINE), IndexRecipe(SUMS, "lot", FILE, INLINE), IndexRecipe(HLL, "metal", FILE, INLINE, blob=build_sketches([HLL_EMPTY]))], ("is null", "metal")),
-    good("empty-row-group", "A row group without rows has a part, too", EMPTY_GROUP, [IndexRecipe(SETS, "metal", ROW_GROUP, INLINE), IndexRecipe(SUMS, "lot", ROW_GROUP, INLINE), IndexRecipe(SUMS, "metal lot", ROW_GROUP, INLINE)], TIN),
+    good("capped", "A distinct set that lists two values of three: it excludes nothing", SALES, [Index(SETS, "lot", ROW_GROUP, INLINE, most=2)], LOT, rules=("DIR-062",)),
+    good("listing-none", "A distinct set that lists no value, only nulls", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE, most=0)], TIN, rules=("DIR-062",)),
+    good("zeros-and-nan", "Zeros of both signs, NaN of both signs and an infinity", ZEROS, [Index(SETS, "depth", ROW_GROUP, INLINE), Index(SUMS, "depth", ROW_GROUP, INLINE)], ("=", "depth", {"float": "0.0"}), rules=("DIR-063",)),
+    good("decimals", "Decimals in all four physical types; one value has two forms in bytes", AMOUNTS, [index for name in ("small", "whole", "fixed", "bytes") for index in (Index(SETS, name, ROW_GROUP, INLINE), Index(SUMS, name, FILE, INLINE))], ("=", "row", 2), misread_by=("fastparquet",)),
+    good("unsigned-and-booleans", "Numbers beyond the signed ones, and booleans, which take a bit each", COUNTS, [index for name in ("lot", "serial", "grade", "sold") for index in (Index(SETS, name, ROW_GROUP, INLINE), Index(SUMS, name, ROW_GROUP, INLINE))], ("=", "grade", -128), misread_by=("Spark",)),
+    good("keyed-by-booleans", "Sums for each boolean and each small number", COUNTS, [Index(SUMS, "sold grade lot", FILE, INLINE)], ("=", "grade", 127), misread_by=("Spark",)),
+    good("bytes", "Bytes of one length, and of any", CODES, [index for name in ("code", "raw") for index in (Index(SETS, name, FILE, INLINE), Index(SUMS, name, FILE, INLINE))], ("is null", "code")),
+    good("halves", "Floating point numbers of two bytes, of which there are no sums", HALVES, [Index(SETS, "half", FILE, INLINE), Index(SUMS, "half", FILE, INLINE)], LOT, misread_by=("fastparquet", "Spark")),
+    good("times", "Days, moments and single floating point numbers: of the first two there are no sums", TIMES, [index for name in ("day", "at", "mass") for index in (Index(SETS, name, FILE, INLINE), Index(SUMS, name, FILE, INLINE))], ("is null", "day")),
+    good("of-a-struct", "A member of a struct, which is null where the struct's member is", PLACES, [Index(SETS, "place.mine", FILE, INLINE), Index(SUMS, "place.mine place.depth", FILE, INLINE)], ("=", "row", 3), misread_by=("fastparquet",)),
+    good("only-nulls", "Nothing but nulls", NOTHING, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SUMS, "metal lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE)], ("is null", "metal"), encode="accept"),
+    good("no-rows", "A file without row groups", NO_ROWS, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SETS, "metal", FILE, INLINE), Index(SUMS, "metal lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE), Index(HLL, "metal", FILE, INLINE, blob=build_sketches([HLL_EMPTY]))], ("is null", "metal")),
+    good("empty-row-group", "A row group without rows has a part, too", EMPTY_GROUP, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SUMS, "lot", ROW_GROUP, INLINE), Index(SUMS, "metal lot", ROW_GROUP, INLINE)], TIN),
 )  # fmt: skip

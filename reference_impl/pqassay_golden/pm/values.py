@@ -30,7 +30,7 @@ FIRST_CHUNK = 4
 """Offset of the first chunk of a Parquet file."""
 
 FOOTER_LENGTH = 600
-"""Bytes of the Parquet footers that the snapshots describe; nobody looks into them."""
+"""Bytes of the Parquet footers that the snapshots describe; they are never read."""
 
 # ------------------------------------------------------------------------------------------- values as bytes
 
@@ -136,8 +136,8 @@ def appended(before: SnapshotValue, group: SnapshotRowGroup) -> SnapshotValue:
     return _behind(before, (*before.row_groups, new), new, 0)
 
 
-def replaced(before: SnapshotValue, number: int, group: SnapshotRowGroup) -> SnapshotValue:
-    """The next snapshot: a row group is anew behind the footer before, the old one is dead."""
+def replaced(before: SnapshotValue, number: int, group: RowGroup) -> SnapshotValue:
+    """The next snapshot: a row group is written again behind the footer before, the old one is dead."""
     new, old = placed(group, size_of(before)), before.row_groups[number]
     groups = (*before.row_groups[:number], new, *before.row_groups[number + 1 :])
     return _behind(before, groups, new, end_of(old) - old.chunks[0].offset)

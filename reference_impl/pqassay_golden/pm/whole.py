@@ -52,7 +52,7 @@ from pqassay_spec.pm.value import (
 
 MINIMAL = SnapshotValue((), (), 0, 0)
 EMPTY = SnapshotValue((required("x", PhysicalType.BOOLEAN, ColumnType.INT, 0),), (), 0, 0)
-"""The file of QuestDB's own tests of its writer: the physical type is nobody's choice there."""
+"""The file of QuestDB's own tests of its writer, where the physical type is not chosen."""
 NO_ROW_GROUPS = SnapshotValue(TRADES, (), FIRST_CHUNK, FOOTER_LENGTH, designated_timestamp=0, sorting=BY_TS)
 
 MANY = snapshot(

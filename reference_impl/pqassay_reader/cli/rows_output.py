@@ -174,17 +174,17 @@ def _write_parquet(batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Sche
 
     from pqassay_spec.base.sources import replaced_file
 
-    held: list[Any] = []
+    tables: list[Any] = []
     size = 0
     with replaced_file(output) as file, pq.ParquetWriter(file, schema) as writer:
         for batch in batches:
-            held.append(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch]))
+            tables.append(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch]))
             size += batch.nbytes
             if size >= GROUP_BYTES:
-                writer.write_table(pa.concat_tables(held))
-                held, size = [], 0
-        if held:
-            writer.write_table(pa.concat_tables(held))
+                writer.write_table(pa.concat_tables(tables))
+                tables, size = [], 0
+        if tables:
+            writer.write_table(pa.concat_tables(tables))
 
 
 __all__ = ["MOST_ROWS", "Form", "json_line", "text_sink", "write_rows"]

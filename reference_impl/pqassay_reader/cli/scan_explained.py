@@ -75,7 +75,7 @@ def percent(step: Step) -> str:
     """
     if not step.share:
         return ""
-    # 100 % is said of nothing being left only.
+    # 100 % is shown only if nothing is left.
     share = min(step.share, 0.999) if step.left.length else step.share
     return f"{share:.1%}".replace("%", " %")
 
@@ -115,7 +115,7 @@ def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
     counts = (
         (ruled_out, "ruled out as a whole"),
         (empty, "without a row group that is left"),
-        (more, "read as well"),
+        (more, "also read"),
     )
     lines = [f"{counted(count, 'file')} {what}" for count, what in counts if count]
     yield from ["", *lines] if lines else []

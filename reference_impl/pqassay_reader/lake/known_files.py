@@ -49,8 +49,8 @@ class KnownFiles:
     """The files of a dataset, and what is known of them.
 
     Attributes:
-        paths: Of the files.
-        sizes: Of the files in bytes.
+        paths: The paths of the files.
+        sizes: The sizes of the files in bytes.
         sets: The distinct sets in their index directories, which are read when a condition first names their column.
         whole: By their columns, the values of whole files.
         later: By the column that they describe, the IDX1 indexes that did not come along with their footers, by the numbers of their files.
@@ -166,7 +166,7 @@ class Described:
     """What IDX1 indexes are good for in a dataset.
 
     Attributes:
-        schema: Of the dataset.
+        schema: That of the dataset.
         partitions: The columns that folders stand for.
         columns: The columns that are asked for; ``None`` for all.
         vouched: The column that indexes without companion record describe.
@@ -212,7 +212,7 @@ class Described:
         if index.mistrust:
             return f"its companion record does not count: {index.mistrust}"
         if self.vouched is None:
-            return "its index has no companion record, and nobody vouches for it"
+            return "its index has no companion record, and is not trusted without one"
         lost = index.lost
         return f"its index is lossy: the published reader does not get {lost[0][:60]!r}" if lost else ""
 
@@ -261,8 +261,8 @@ def know_files(
     table: str | None,
     progress: Progress | None,
 ) -> KnownFiles:
-    """Find out what indexes say of the files of a dataset. See `pqassay_reader.lake.indexed_dataset.open_indexed`."""
-    # Where a folder is called `nation=Peru`, that is what the dataset says of its rows, whatever the file holds.
+    """Find out what indexes say about the files of a dataset. See `pqassay_reader.lake.indexed_dataset.open_indexed`."""
+    # Where a folder is called `nation=Peru`, that is what the dataset says about its rows, whatever the file holds.
     partitions = frozenset[str]()
     if listed.partitioning != "hive" or "=" in "".join(listed.paths):
         partitions = frozenset(
@@ -375,7 +375,7 @@ def _fresh(listed: ListedFiles, schema: pa.Schema, entries: ColumnEntries) -> tu
     same = (np.array(listed.sizes, np.int64)[now] == entries.sizes[there]) & (
         np.array(listed.modified, np.int64)[now] == entries.modified[there]
     )
-    # Where nobody knows the time, nobody knows whether the file is the same.
+    # Without a known time it is not known whether the file is the same.
     same &= entries.modified[there] != 0
     fresh = there[same]
     starts, codes = _gathered(entries.starts, entries.codes, fresh)

@@ -57,7 +57,7 @@ def lint_data(
 
 
 class _Described(NamedTuple):
-    """The snapshot that the footer of a Parquet file asks for: written anew, and as QuestDB first writes it."""
+    """The snapshot that the footer of a Parquet file asks for: rewritten, and as QuestDB first writes it."""
 
     value: SnapshotValue
     encoded: SnapshotValue
@@ -67,7 +67,7 @@ class _Described(NamedTuple):
 def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _Described]:
     """The snapshot of the Parquet file that is there, and what that file has to say.
 
-    Behind what the newest describes, bytes may be that nobody has published; an earlier one has to describe all.
+    Behind what the newest describes, there may be bytes that are not published yet; an earlier one has to describe all.
     """
     exact = [one for one in snapshots if one.fields.parquet_file_size == data.size]
     unpublished = [one for one in snapshots[:1] if one.fields.parquet_file_size < data.size]
@@ -91,7 +91,7 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
             ).value
         return snapshot, _Described(value, encoded, questdb)
     raise Malformed(
-        f"no snapshot describes a Parquet file of {data.size} bytes: it was written anew",
+        f"no snapshot describes a Parquet file of {data.size} bytes: it was rewritten",
         rule="PM-100",
         field="snapshots[0].footer.parquet_footer_offset",
     )
@@ -246,8 +246,8 @@ def _bloom(column: SnapshotColumn, bitset: bytes, values: Any, field: str) -> No
             raise Malformed(f"the bloom filter lacks {value!r:.60}", rule="PM-143", field=f"{field}.bloom")
 
 
-def _encoded(column: SnapshotColumn, value: Any) -> bytes | None:
-    """A value in PLAIN encoding, without length prefix; ``None`` where nobody says how long it is."""
+def _encoded(column: Column, value: Any) -> bytes | None:
+    """A value in PLAIN encoding, without length prefix; ``None`` where its length is not known."""
     if column.physical_type in PLAIN_FORMATS:
         code = PLAIN_FORMATS[PhysicalType(column.physical_type)]
         return struct.pack(code.upper() if isinstance(value, int) and value >= 0 else code, value)

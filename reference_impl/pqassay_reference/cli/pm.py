@@ -119,7 +119,7 @@ def generate(
 
 
 def _text_of(path: Path) -> str:
-    """The text of a ``questdb`` key; what is wrong with it is said of its own file."""
+    """The text of a ``questdb`` key; what is wrong with it is reported for its own file."""
     from pqassay_spec.base.errors import FormatError
     from pqassay_spec.pm.from_parquet import questdb_key
 

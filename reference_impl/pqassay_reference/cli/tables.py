@@ -67,7 +67,7 @@ def aligned_lines(
 
     Args:
         rows: The cells, row by row.
-        measured: The first so many rows say how wide the columns are.
+        measured: How many of the first rows set the width of the columns.
         right: Columns that are aligned to the right.
     """
     cells = ([printable(str(cell)) for cell in row] for row in rows)

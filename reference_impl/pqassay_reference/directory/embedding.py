@@ -1,4 +1,4 @@
-"""Indexes written into a finished file, removed from it, or made anew: the body stays, and the footer gets another directory.
+"""Indexes written into a finished file, removed from it, or made again: the body stays, and the footer gets another directory.
 
 Source: chapter ``directory.md``, sections "Several indexes" and "Writing".
 """
@@ -61,7 +61,7 @@ class Changed:
         replaced: Keys of the entries whose place they took.
         removed: Entries that were removed.
         left: Entries that stay.
-        damaged: What was wrong with directories that nobody can read, which were left out.
+        damaged: What was wrong with directories that cannot be read, which were left out.
         dead: Bytes of blobs in the body that nothing refers to any more.
         unable: Of `refresh_indexes`, the stale entries that stay, each with the reason.
         state: Size and time of the written file; ``None`` if nothing was written.
@@ -97,7 +97,7 @@ def add_indexes(
 
     Raises:
         Refused: An index cannot be made, or its place is taken; a file inside a table.
-        FormatError: The file is no Parquet file, or one whose footer must not be changed.
+        FormatError: The file is not a Parquet file, or one whose footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: Pages cannot be decoded.
     """
@@ -132,9 +132,9 @@ def drop_indexes(
 def refresh_indexes(
     path: str | os.PathLike[str], *, inside_table: bool = False, writer: str = WRITER
 ) -> Changed:
-    """Make the stale entries of a finished file anew, with their columns, granularity, placement and codec.
+    """Make the stale entries of a finished file again, with their columns, granularity, placement and codec.
 
-    Entries that are good stay as they are, and so does a stale one that cannot be made anew.
+    Entries that are good stay as they are, and so does a stale one that cannot be made again.
 
     Args:
         path: A local Parquet file.

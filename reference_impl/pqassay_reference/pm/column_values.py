@@ -137,7 +137,7 @@ def with_stored_values(tree: Tree, columns: Mapping[str, SnapshotColumn]) -> Tre
     """A predicate whose constants are what the Parquet file holds: counts of a unit for times, unscaled numbers for decimals.
 
     Raises:
-        Refused: There is no such column, or a constant is no value of it.
+        Refused: There is no such column, or a constant is not a value of it.
     """
     match tree:
         case [("and" | "or" | "not") as name, *parts]:
@@ -168,7 +168,7 @@ def stored_value(value: Any, column: SnapshotColumn) -> Any:
     1500
 
     Raises:
-        Refused: It is no value of the column.
+        Refused: It is not a value of the column.
     """
     if value is None:
         return None
@@ -193,11 +193,11 @@ def stored_value(value: Any, column: SnapshotColumn) -> Any:
     shown = str(value) if isinstance(value, Decimal) else repr(value)
     if isinstance(value, bytes):
         shown = f"x'{value.hex()}'"
-    raise Refused(f"column {column.name} holds {kind}, of which {shown} is no value")
+    raise Refused(f"column {column.name} holds {kind}; {shown} is not such a value")
 
 
-def _number(value: Any, _: SnapshotColumn) -> Any:
-    """A number as it is. Decimals that are no floats stay decimals: no float may stand for them."""
+def _number(value: Any, _: Column) -> Any:
+    """A number as it is. Decimals that are not floats stay decimals: no float may replace them."""
     return value if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else None
 
 
@@ -243,7 +243,7 @@ def _unscaled(value: Any, column: SnapshotColumn) -> Fraction | int | None:
         return None
     kind = described_type(column.type)
     if not isinstance(exponent, int) or exponent > MOST_DIGITS:
-        raise Refused(f"column {column.name} holds {kind}, of which {_short(value)} is no value")
+        raise Refused(f"column {column.name} holds {kind}; {_short(value)} is not such a value")
     # In whole numbers: decimal's own arithmetic rounds to 28 digits, and QuestDB's decimals have up to 76.
     exponent += type_parts(column.type).scale
     number = int("".join(map(str, (*digits, *[0] * exponent)))) * (-1 if sign else 1)

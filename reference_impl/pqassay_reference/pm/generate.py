@@ -123,7 +123,7 @@ def _generate(
     earlier: list[Version] = []
     if history:
         if questdb is None or named_key is not None:
-            raise Refused("only a Parquet file with a questdb key of its own tells its history")
+            raise Refused("a history needs a Parquet file with a questdb key of its own")
         earlier = earlier_versions(Version(source, framing, metadata, questdb))
     doubts = tuple(_doubts(fields, framing, questdb))
     if not earlier:
@@ -147,7 +147,7 @@ def _doubts(fields: Sequence[LeafField], framing: Framing, questdb: QuestDBMetad
 
 
 def continued(value: SnapshotValue, first: SnapshotValue) -> SnapshotValue:
-    """A snapshot as it can follow the first: what the header says of the columns was written with that one.
+    """A snapshot as it can follow the first: what the header says about the columns was written with that one.
 
     A column that had no bloom filter then has no place for one.
     """

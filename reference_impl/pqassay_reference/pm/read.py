@@ -94,7 +94,7 @@ class PmReader:
                 mapped.close()
 
     def snapshot(self, parquet_file_size: int) -> PmReader:
-        """The same file as it was when the Parquet file had so many bytes: the newest snapshot that describes it.
+        """The same file as it was when the Parquet file had a given size: the newest snapshot that describes it.
 
         Raises:
             Malformed: The chain breaks before it is found.
@@ -111,13 +111,13 @@ class PmReader:
         return other
 
     def _find(self, parquet_file_size: int) -> Snapshot:
-        found = pm_file.find_snapshot(self.source, self.header, self.size, parquet_file_size)
-        if found is None:
+        snapshot = pm_file.find_snapshot(self.source, self.header, self.size, parquet_file_size)
+        if snapshot is None:
             raise Refused(
                 f"{self.source.name} has no snapshot of a Parquet file of {parquet_file_size} bytes; the newest is of "
                 f"{self.newest.fields.parquet_file_size}: the file is stale, or from before"
             )
-        return found
+        return snapshot
 
     def snapshots(self) -> list[Snapshot]:
         """Footers of all snapshots, the newest first. Raises `Malformed` where the chain breaks."""
@@ -267,7 +267,7 @@ class PmReader:
 
         Over bytes and memory maps nothing is copied.
         """
-        import numpy as np  # noqa: PLC0415 - heavy, and most readings do without
+        import numpy as np  # noqa: PLC0415 - heavy, and most readings do not need it
 
         offset = self._block_offset(row_group)
         dtype = np.dtype(pm.ColumnChunk.dtype)
@@ -281,7 +281,7 @@ class PmReader:
 
 
 def _mapped(path: str) -> tuple[int, mmap.mmap]:
-    """The committed size of a file, and so many bytes of it."""
+    """The committed size of a file, and that many bytes of it."""
     with FileSource(path) as file:
         with about(path):
             committed = pm_header.read_committed_size(file)

@@ -114,7 +114,7 @@ def kll_item(leaf: SchemaLeaf, raw: bytes) -> float:
     order = type_order(leaf.element)
     number = None if order is None else number_of(order, raw)
     if number is None:
-        raise ValueError(f"{raw!r} is no number of column {leaf.name}")
+        raise ValueError(f"{raw!r} is not a number of column {leaf.name}")
     return float(number)
 
 

@@ -121,7 +121,7 @@ def read_value(written: Written) -> Value:
         if isinstance(written, Decimal) and not re.fullmatch(
             r"-?[0-9]+(\.[0-9]+)?", written.decimal, re.ASCII
         ):
-            raise ValueNotReadableError(f"{written.decimal[:60]!r} is no decimal")
+            raise ValueNotReadableError(f"{written.decimal[:60]!r} is not a decimal")
         if isinstance(written, Date | Time | Timestamp):
             _require_whole_number(*vars(written).values())
         for part in _parts(written):

@@ -66,7 +66,7 @@ def _of_index(tree: FileTree) -> Iterator[Mutation]:
 
 
 def _of_directory(tree: FileTree) -> Iterator[Mutation]:
-    """Every field of the directory with its checksum mended, and without; every field of blobs that are taken apart."""
+    """Every field of the directory with its checksum corrected, and without; every field of blobs that are taken apart."""
     if tree.directory is None:
         return
     for member in cast("list[Any]", entries.DIRECTORY.subcons):

@@ -61,7 +61,7 @@ def _set(tree: FileTree, path: str, to: Any) -> None:
 
 
 def _declared(tree: FileTree, path: str) -> Any:
-    """The type of a field of a struct; ``None`` for what is no such field."""
+    """The type of a field of a struct; ``None`` if there is no such field."""
     owner, last = operators.owner_of(tree, path)
     return next((field.type for field in getattr(owner, "fields", ()) if field.name == last), None)
 
@@ -99,7 +99,7 @@ def _forget_companion(tree: FileTree, path: str) -> None:
 
 
 def _remove(tree: FileTree, path: str, to: Any) -> None:
-    """Also remove a required field, or a piece of the body; with an index of pages goes what the footer says of it."""
+    """Also remove a required field, or a piece of the body; with an index of pages goes what the footer says about it."""
     pieces = [piece for piece in tree.body if piece.path == path]
     get(tree, path)
     _forget_companion(tree, path)

@@ -1,7 +1,7 @@
 """The parts of a Parquet file, each parsed, in the order of the bytes.
 
 A `FileTree` is made by `pqassay_spec.mutation.file_dissection`; `serialised` gives its bytes.  What follows from
-the places of the parts is the matter of `pqassay_spec.mutation.file_layout`.
+the places of the parts is in `pqassay_spec.mutation.file_layout`.
 
 Source: chapters ``parquet_file.md`` and ``idx1.md``.
 """
@@ -118,7 +118,7 @@ class Piece:
     """A run of bytes in the body.
 
     Attributes:
-        path: Where the tree holds it; empty for bytes that belong to nobody.
+        path: Where the tree holds it; empty for bytes that belong to no structure.
         build: Makes its bytes.
     """
 

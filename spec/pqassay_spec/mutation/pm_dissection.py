@@ -242,13 +242,13 @@ def _block(
         if parsed.region_start <= offset and length >= 0:
             candidates.append(_Candidate(offset, bits + length, Part("bloom_filters", number)))
     position = parsed.region_start
-    held: dict[int, int] = {}
+    filters: dict[int, int] = {}
     for first, last, part in _disjoint(candidates, position, end):
         gap = data[position:first]
         if part.kind == "bloom_filters":
-            if part.key in held:
+            if part.key in filters:
                 continue  # it is stated to be at two places: the first counts
-            held[part.key] = first
+            filters[part.key] = first
             gap, padding = _padding_of(gap)
             bits = first + pm.BLOOM_LENGTH_SIZE
             block.bloom_filters[part.key] = FilterParts(last - bits, data[bits:last], padding)
@@ -257,7 +257,7 @@ def _block(
         _add_gap(gap, block.gaps, block.order)
         block.order.append(part)
         position = last
-    return block, position, held
+    return block, position, filters
 
 
 def _refer(

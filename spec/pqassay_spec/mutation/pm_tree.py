@@ -1,7 +1,7 @@
 """The parts of a ``_pm`` file, each parsed, in the order of the bytes.
 
 A `PmTree` is made by `pqassay_spec.mutation.pm_dissection`; `Serialised` holds its bytes.  What follows from the places of
-the parts is the matter of `pqassay_spec.mutation.pm_layout`.
+the parts is in `pqassay_spec.mutation.pm_layout`.
 
 Flat records are dictionaries with the names of the grammar's fields.  Some hold one member more, which no byte holds: the
 part of the file that they refer to, so that they go on referring to it when it moves.
@@ -60,7 +60,7 @@ class BlockParts:
         column_chunks: The chunks.
         min_stats, max_stats: The bytes of each statistic that is stored out of line, else ``None``.
         bloom_filters: The filter of each column with bloom filters, by its position among them, else ``None``.
-        gaps: Runs of bytes between them that belong to nobody.
+        gaps: Runs of bytes between them that belong to no structure.
         order: The parts behind the chunks, in the order of the bytes.
         padding: The bytes before the block that align it.
     """
@@ -120,7 +120,7 @@ class PmTree:
         header_sections: The header's end.
         blocks: Every block that a snapshot refers to, in the order of the bytes.
         snapshots: The snapshots, the newest first.
-        gaps: Runs of bytes that belong to nobody: blocks that nobody refers to, footers of updates that broke off.
+        gaps: Runs of bytes that belong to no structure: blocks without references, footers of updates that broke off.
         orphan_tail: Bytes behind the committed size.
         names_order: The names and gaps behind the sorting columns, in the order of the bytes.
         body: The blocks, snapshots and gaps behind the header, in the order of the bytes.
@@ -202,13 +202,13 @@ class Serialised:
             self.content += _packed(pm.ColumnChunk, chunk)
         self.places[path] = (start, len(self.content) - start)
         for part in block.order:
-            held = getattr(block, part.kind)[part.key]
+            raw = getattr(block, part.kind)[part.key]
             place = f"{path}.{part.kind}[{part.key}]"
-            if isinstance(held, FilterParts):
-                self._pad(held, place)
-                self._put(place, pm.BLOOM_LENGTH.build({"length": held.length}) + held.bitset)
+            if isinstance(raw, BloomFilter):
+                self._pad(raw, place)
+                self._put(place, pm.BLOOM_LENGTH.build({"length": raw.length}) + raw.bitset)
             else:
-                self._put(place, held or b"")
+                self._put(place, raw or b"")
 
 
 def footer_bytes(tree: PmTree, snapshot: SnapshotParts) -> bytes:

@@ -71,11 +71,11 @@ def previous_sizes(source: Source, header: Header, snapshot: Snapshot) -> tuple[
     return tuple(earlier.fields.parquet_file_size for earlier in chain if earlier.number != snapshot.number)
 
 
-def read_columns(source: Source, header: Header) -> tuple[SnapshotColumn, ...]:
-    """The columns of a file. Raises `Malformed`, rule PM-022, where their names lie over each other."""
+def read_columns(source: Source, header: Header) -> tuple[Column, ...]:
+    """The columns of a file. Raises `Malformed`, rule PM-022, where their names overlap."""
     if sum(described.name_length for described in header.descriptors) > header.end:
         raise Malformed(
-            "the names lie over each other: together they have more bytes than the header",
+            "the names overlap: together they have more bytes than the header",
             rule="PM-022",
             field="names",
             offset=header.names_start,
@@ -135,11 +135,11 @@ class _Budget:
         self.left = size
 
     def spend(self, length: int, rule: str, offset: int) -> None:
-        """Take so many bytes."""
+        """Take a number of bytes."""
         self.left -= length
         if self.left < 0:
             raise Malformed(
-                "what blocks refer to lies over each other: it has more bytes than the file",
+                "the contents of blocks overlap: they have more bytes than the file",
                 rule=rule,
                 offset=offset,
             )

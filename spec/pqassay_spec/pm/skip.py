@@ -1,4 +1,4 @@
-"""Skipping: the row groups that need not be read, by what ``_pm`` says of their column chunks.
+"""Skipping: the row groups that need not be read, by what ``_pm`` says about their column chunks.
 
 A row group is left out only if no row of it can satisfy the predicate.  Bounds, null counts and bloom filters say something
 about all values of a chunk; what they do not settle stays possible.  Each part of a predicate is asked two questions, whether
@@ -71,7 +71,7 @@ NEVER_NULL = frozenset((ColumnType.BYTE, ColumnType.SHORT))
 """Types of which no value is null for QuestDB."""
 
 LARGEST_COUNT = (1 << 63) - 1
-"""Null counts beyond are no counts, but negative numbers."""
+"""Null counts beyond are not counts, but negative numbers."""
 
 
 class Facts(NamedTuple):
@@ -81,7 +81,7 @@ class Facts(NamedTuple):
         column: The column.
         num_values: Values, nulls included.
         null_count: Nulls; ``None`` where it does not say.
-        min, max: The bounds, in Parquet's encoding; ``None`` where it does not say. Whether they are exact is no matter.
+        min, max: The bounds, in Parquet's encoding; ``None`` where it does not say. They need not be exact.
         may_hold: The bloom filter: whether a value may be there, given in PLAIN encoding without length prefix; ``False`` is
             certain. ``None`` without one.
     """
@@ -194,8 +194,8 @@ def is_all_null(facts: Facts) -> bool:
     return null_count(facts) == facts.num_values
 
 
-def is_nested(column: SnapshotColumn) -> bool:
-    """Whether a row may hold several values, or a null that is no null of this column: counts and bounds then say nothing.
+def is_nested(column: Column) -> bool:
+    """Whether a row may hold several values, or a null of a group around this column: counts and bounds then say nothing.
 
     A column that is never null, and has nulls, is a required field around an optional one. (QuestDB declares symbols required
     that merely had no null.)
@@ -281,7 +281,7 @@ def _answer(name: str, bounds: tuple[Any, Any], operands: Sequence[Any]) -> Poss
 def _readings(facts: Facts) -> Iterator[tuple[Any, Any]]:
     """The bounds as values; nothing where there are none that can be used.
 
-    Integers whose sign nobody knows have two readings, of which those count whose MIN is not above MAX: a row group is left
+    Integers of unknown sign have two readings, of which those count whose MIN is not above MAX: a row group is left
     out only if none of them lets a row match.
     """
     if facts.min is None or facts.max is None:
@@ -344,8 +344,8 @@ def _operands(column: SnapshotColumn, values: Sequence[Any]) -> Iterator[list[An
         yield fitting
 
 
-def _fitting(column: SnapshotColumn, value: Any) -> Any:
-    """An operand as a value of the column, ``None`` if it is none."""
+def _fitting(column: Column, value: Any) -> Any:
+    """An operand as a value of the column, ``None`` if it is not one."""
     if isinstance(value, bool):
         return None
     physical, tag = column.physical_type, type_tag(column.type)
@@ -359,7 +359,7 @@ def _fitting(column: SnapshotColumn, value: Any) -> Any:
 
 
 def _whole(value: Any) -> int | Fraction | None:
-    """A whole number, or a fraction between two. Of floats only those count that no engine can take for another."""
+    """A whole number, or a fraction between two. Only floats count that no engine can take for another."""
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_INTEGERS:
         return int(value)
     return value if isinstance(value, int | Fraction) else None
@@ -395,8 +395,8 @@ def _bloom_allows(facts: Facts, value: Any) -> bool:
     return not plain or any(facts.may_hold(raw) for raw in plain)
 
 
-def plain_bytes(column: SnapshotColumn, value: Any) -> list[bytes]:
-    """The PLAIN encodings, without length prefix, of all that is equal to a value; none where nobody can say which.
+def plain_bytes(column: Column, value: Any) -> list[bytes]:
+    """The PLAIN encodings, without length prefix, of all that is equal to a value; none where it is not known which.
 
     >>> plain_bytes(Column("x", 5), 0.0)[0].hex(), len(plain_bytes(Column("x", 5), 0.0))
     ('0000000000000000', 2)

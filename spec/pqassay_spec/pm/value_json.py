@@ -24,7 +24,7 @@ from pqassay_spec.pm.value import (
 
 
 class NotAValueError(ValueError):
-    """JSON that is no logical value. The message begins with the member's path."""
+    """JSON that is not a logical value. The message begins with the member's path."""
 
 
 def to_json(value: SnapshotValue) -> dict[str, Any]:
@@ -102,17 +102,17 @@ def _object(record: type[Any], members: Mapping[str, _Kind], **attributes: str) 
     def read(given: object, path: str) -> Any:
         if not isinstance(given, dict):
             raise NotAValueError(f"{path or 'the value'}: no object")
-        held, prefix = cast("dict[str, object]", given), path and f"{path}."
+        given_members, prefix = cast("dict[str, object]", given), path and f"{path}."
         values: dict[str, Any] = {}
         for name, kind in members.items():
             attribute = attributes.get(name, name)
-            if kind.nullable and held.get(name) is None:
+            if kind.nullable and given_members.get(name) is None:
                 values[attribute] = None
-            elif name not in held:
+            elif name not in given_members:
                 raise NotAValueError(f"{prefix}{name}: missing")
             else:
-                values[attribute] = kind.read(held[name], f"{prefix}{name}")
-        if unknown := held.keys() - members.keys():
+                values[attribute] = kind.read(given_members[name], f"{prefix}{name}")
+        if unknown := given_members.keys() - members.keys():
             raise NotAValueError(f"{prefix}{min(unknown)}: unknown")
         return record(**values)
 
@@ -169,7 +169,7 @@ def _write_physical_type(number: int) -> str | int:
 
 def _read_physical_type(given: object, path: str) -> int:
     if isinstance(given, str) and given not in _NUMBERS:
-        raise NotAValueError(f"{path}: {given[:60]!r} is none of {', '.join(_NUMBERS)}")
+        raise NotAValueError(f"{path}: {given[:60]!r} is not one of {', '.join(_NUMBERS)}")
     return _NUMBERS[given] if isinstance(given, str) else _read_integer(given, path)
 
 

@@ -162,7 +162,7 @@ def test_bytes_are_judged_as_what_the_caller_says_they_are() -> None:
 def test_a_kind_without_rules_and_a_kind_of_files_are_refused(pair: Path) -> None:
     with pytest.raises(UsageError, match="no rules for files of kind 'im'; kinds are parquet, pm"):
         pqassay.check(PM, kind="im")
-    with pytest.raises(UsageError, match="kind and beside are said of bytes"):
+    with pytest.raises(UsageError, match="kind and beside are for bytes only"):
         pqassay.check(pair, kind="pm")
 
 

@@ -157,7 +157,7 @@ class TestDamagedPm(Damaged):
 
     @classmethod
     def mutated(cls, name: str, mutation: Mutation) -> bytes:
-        """What `mutate` makes of a file, without taking it apart for each mutation anew."""
+        """What `mutate` makes of a file, without taking it apart again for each mutation."""
         if mutation.raw:
             return mutate(FILES[name], mutation, "pm")
         tree = pickle.loads(TREES[name])

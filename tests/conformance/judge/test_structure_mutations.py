@@ -107,7 +107,7 @@ DATA = {name: file.build() for name, file in FILES.items()}
 LEAVES = {name: [leaf for leaf in traced_file(data) if leaf.length] for name, data in DATA.items()}
 TIERS: tuple[Tier, ...] = ("index", "pages")
 DECODED = 10 if SUGGESTED == 1 else 120
-"""One file of so many is judged by its values, too; one of ten by `make damages`."""
+"""One file of this number is judged by its values, too; one of ten by `make damages`."""
 
 HOSTILE = (
     b"\0",
@@ -267,7 +267,7 @@ def long_dictionary() -> bytes:
 
 
 def unpacks_to(codec: CompressionCodec, claimed: int, body: bytes = b"") -> bytes:
-    """A compressed page that claims to unpack to so many bytes."""
+    """A compressed page that claims to unpack to a number of bytes."""
 
     def edit(tree: FileTree) -> None:
         facts: Any = tree.footer.row_groups[0].columns[0].meta_data

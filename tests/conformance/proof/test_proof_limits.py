@@ -71,7 +71,7 @@ def limit(running: EngineProcesses) -> None:
 
 
 def ended() -> set[bool]:
-    """Whether the processes have ended that `hanging` has told of."""
+    """Whether the processes have ended that `hanging` has reported."""
     return {processes.gone(int(pid)) for pid in Path("begun").read_text().split()}
 
 

@@ -49,7 +49,7 @@ pytestmark = pytest.mark.slow
 
 
 def integers(bits: int, *, signed: bool = True) -> st.SearchStrategy[int]:
-    """All integers of so many bits."""
+    """All integers of ``bits`` bits."""
     return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1) if signed else st.integers(0, (1 << bits) - 1)
 
 
@@ -306,8 +306,8 @@ TEXT = Column("a", "string", ["x"])
             TinyParquet([Column("a", "string", [None], optional=False)]),
             "column a is required and holds a null",
         ),
-        (TinyParquet([Column("a", "int32", [1 << 31])]), "column a holds what is no int32"),
-        (TinyParquet([Column("a", "string", [1])]), "column a holds what is no string"),
+        (TinyParquet([Column("a", "int32", [1 << 31])]), "column a holds a value that is not int32"),
+        (TinyParquet([Column("a", "string", [1])]), "column a holds a value that is not string"),
         (TinyParquet([TEXT], row_group_rows=-1), "row_group_rows is -1"),
         (TinyParquet([TEXT], page_rows=0), "page_rows is 0"),
         (

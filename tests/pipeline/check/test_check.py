@@ -228,7 +228,7 @@ def test_skewed_sizes_are_balanced(tmp_path: Path) -> None:
 
     assert [1, 1, 1, 1] == [sum(position % 10 == 0 for position in task) for task in deep]
     assert list(range(40)) == sorted(position for task in deep for position in task)
-    # Of metadata a large file has hardly more than a small one.
+    # A large file has hardly more metadata than a small one.
     assert max(map(len, shallow)) <= 28
 
 

@@ -400,7 +400,7 @@ def test_a_name_with_a_comma_is_one_name(tmp_path: Path) -> None:
         (["-c", "x"], "there is no column x"),
         (["-c", "n,"], "there is no column ;"),
         (["-c", "n", "--where", "x = 1"], "there is no column x; columns are ts, n, s, high"),
-        (["-c", "n", "--where", "n = 'a'"], "column n holds INT, of which 'a' is no value"),
+        (["-c", "n", "--where", "n = 'a'"], "column n holds INT; 'a' is not such a value"),
         (["-c", "n", "--where", "n ="], "'n =' is not a condition"),
         (["-c", "n", "--parquet-size", "7"], "has no snapshot of a Parquet file of 7 bytes"),
     ],

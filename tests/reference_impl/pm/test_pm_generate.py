@@ -208,7 +208,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 
 
 def assert_good_pair(data: Path) -> Generated:
-    """Make ``_pm`` beside a file and compare it with what pyarrow says of the file, and with what the judge does."""
+    """Make ``_pm`` beside a file and compare it with what pyarrow says about the file, and with what the judge does."""
     before = (data.read_bytes(), data.stat().st_mtime_ns)
     target, done = generate_file(data)
 

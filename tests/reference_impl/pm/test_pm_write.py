@@ -209,7 +209,7 @@ def chunk_with(**given: Any) -> SnapshotValue:
         (chunk_with(num_values=-1), "row group 0, column 2 cannot be written: "),
         (chunk_with(codec=256), "row group 0, column 2 cannot be written: "),
         (chunk_with(bloom=BITSET), "announces those of columns \\[1\\] only"),
-        (snapshot(row_group(0, bloom=b"x" * 33)), "a bloom filter of 33 bytes, which is no number of 32"),
+        (snapshot(row_group(0, bloom=b"x" * 33)), "a bloom filter of 33 bytes, not a multiple of 32"),
         (snapshot(row_group(0, bloom=b"")), "a bloom filter of 0 bytes"),
         (
             snapshot(row_group(0, bloom=ExternalBloom(1, 32))),
@@ -414,7 +414,7 @@ class StoppedError(Exception):
 
 
 class Stopping(MemoryStorage):
-    """A storage that stops after so many bytes; the committed size, one aligned word, is written whole or not at all."""
+    """A storage that stops after a number of bytes; the committed size, one aligned word, is written whole or not at all."""
 
     def __init__(self, data: bytes, left: int) -> None:
         super().__init__(data)

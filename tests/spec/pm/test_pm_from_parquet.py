@@ -373,9 +373,9 @@ def test_bounds_are_exact_where_the_file_says_so_or_nothing_else_can_be(
     ("broken", "error", "words"),
     [
         (chunk(codec=9), Unsupported, "codec 9 is unknown"),
-        (chunk(num_values=-1), Malformed, "-1 is no count"),
-        (chunk(total_compressed_size=-1), Malformed, "-1 is no count"),
-        (chunk(data_page_offset=-4), Malformed, "-4 is no count"),
+        (chunk(num_values=-1), Malformed, "-1 is not a count"),
+        (chunk(total_compressed_size=-1), Malformed, "-1 is not a count"),
+        (chunk(data_page_offset=-4), Malformed, "-4 is not a count"),
         (ColumnChunk(file_offset=0), Unsupported, "encrypted"),
     ],
 )

@@ -128,7 +128,7 @@ def test_what_a_value_needs_and_cannot_be_read_is_raised_with_its_rule(
 
 
 def test_a_small_file_whose_entries_all_lead_to_one_block_does_not_fill_memory() -> None:
-    with pytest.raises(Malformed, match="lies over each other"):
+    with pytest.raises(Malformed, match="the contents of blocks overlap"):
         value_of(built(blocks=100_000))
 
 

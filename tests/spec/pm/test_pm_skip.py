@@ -352,7 +352,7 @@ def of_x(tree: list[Any]) -> list[Any]:
         (facts("DATE", 5, 9, max=None, **NO_BLOOM), ["=", 1]),
         (facts("DATE", 5, 9, min=b"\5", **NO_BLOOM), ["=", 1]),
         (facts("DATE", 9, 5, min=bytes((9, 0, 0, 0)), max=bytes((5, 0, 0, 0)), **NO_BLOOM), ["=", 1]),
-        # NaN: a bound that is none, an operand about whose order nobody agrees, a value outside the bounds.
+        # NaN: an invalid bound, an operand whose order is not agreed on, a value outside the bounds.
         (facts("DOUBLE", 1.0, min=struct.pack("<d", math.nan), **NO_BLOOM), [">", 5.0]),
         (facts("DOUBLE", 1.0, max=struct.pack("<d", math.nan), **NO_BLOOM), ["<", 0.0]),
         (facts("DOUBLE", 1.0), ["=", math.nan]),
@@ -385,7 +385,7 @@ def of_x(tree: list[Any]) -> list[Any]:
         (facts("UUID", bytes(16)), ["=", "text"]),
         (facts("DECIMAL in 4 bytes", 5), ["=", b"\0\0\0\5"]),
         (facts("BOOLEAN", True), ["=", False]),
-        # Rows that are no values.
+        # Rows that are not values.
         (
             facts("DATE", 5)._replace(
                 column=SnapshotColumn("x", INT32, type=ColumnType.DATE, max_rep_level=1)

@@ -93,7 +93,7 @@ def test_what_may_be_null_may_be_left_out() -> None:
         (whole(columns=[{**whole()["columns"][0], "name": None}]), r"columns\[0\].name: no text"),
         (
             whole(columns=[{**whole()["columns"][0], "physical_type": "INT65"}]),
-            r"columns\[0\].physical_type: 'INT65' is none of BOOLEAN, INT32",
+            r"columns\[0\].physical_type: 'INT65' is not one of BOOLEAN, INT32",
         ),
         (
             whole(

@@ -1,4 +1,4 @@
-"""What a table says of the columns of a file, compared with the footer, for each type of column."""
+"""What a table says about the columns of a file, compared with the footer, for each type of column."""
 
 from __future__ import annotations
 

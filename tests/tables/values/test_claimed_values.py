@@ -1,4 +1,4 @@
-"""What a table says of the values of a file of which not all can be had."""
+"""What a table says about the values of a file, not all of which can be read."""
 
 from __future__ import annotations
 

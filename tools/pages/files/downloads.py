@@ -131,7 +131,7 @@ def lines(site: Site) -> Iterator[str]:
     described = (
         (_link(f"data/schemas/{path.name}"), _title(path)) for path in sorted(SCHEMAS.glob("*.json"))
     )
-    yield from table(("File", "Of what"), described)
+    yield from table(("File", "About"), described)
 
 
 def _link(path: str) -> str:

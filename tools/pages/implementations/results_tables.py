@@ -43,7 +43,7 @@ def lines(part: str, link: Link) -> Iterator[str]:
 
     Raises:
         KeyError: There is no such part.
-        UsageError: A file among the results is none.
+        UsageError: A file among the results is not a result.
     """
     results = shared_site().results
     yield from PARTS[part](results, link)
@@ -83,7 +83,7 @@ OF_READERS = {severity: what for severity, what in SEVERITIES.items() if severit
 
 OVERVIEW = (
     "*Writing* counts files that were written wrongly or not at all. *Inherited* is what is equally wrong about the valid file that "
-    "another one was made from, where it counts; *no credit* is a right answer about a damaged file of whoever is wrong about the "
+    "another one was made from, where it counts; *no credit* is a right answer about a damaged file if the driver is wrong about the "
     "valid one; *unsupported* is what the library says that it lacks. The last column says whether the golden files were those of today."
 )
 """What the other columns of the overview mean."""
@@ -138,7 +138,7 @@ def _submitted(one: Kept) -> str:
 
 
 WRITING = "writing"
-"""What `_place` says of a writer's failure."""
+"""What `_place` says about a writer's failure."""
 
 
 def _place(result: Result) -> int | str:
@@ -166,7 +166,7 @@ def lies(results: Results, link: Link) -> Iterator[str]:
     yield from _in_matrix(table(heads, rows))
     shown = [lie for lie in results.lies if results.costs_rows(lie.case.id)]
     told = (
-        f"Of the {len(results.lies):,} files that tell a well-formed lie, {len(shown):,} cost at least one implementation rows, or give it "
+        f"{len(shown):,} of the {len(results.lies):,} files that tell a well-formed lie cost at least one implementation rows, or give it "
         "wrong ones. These have a row. Point at a sign to see the query and what came of it."
     )
     yield from (told, "")

@@ -78,7 +78,7 @@ def regions() -> list[Region]:
 def _part(leaf: Leaf) -> tuple[str | None, ...]:
     matched = PART.match(leaf.path)
     if matched is None:
-        raise ValueError(f"{leaf.path} is no part of the picture")
+        raise ValueError(f"{leaf.path} is not a part of the picture")
     return matched.groups()
 
 
@@ -157,5 +157,5 @@ def _chapter(part: Region) -> tuple[str, str]:
 
 
 def _kind(part: Region) -> str:
-    """How a part is drawn: what holds values apart from what tells of them."""
+    """How a part is drawn: values are told apart from metadata."""
     return {"body": "values", "bloom_filter.bitset": "values", "header": "field"}.get(part.kind, "field")

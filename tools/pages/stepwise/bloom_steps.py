@@ -174,7 +174,7 @@ def _all_inserted(made: Filter) -> Step:
     ]
     text = (
         "Bits that two values share are set once, and nothing is ever cleared. The bitset is now that of the file, byte for byte. "
-        f"Of values that were not inserted, one in {_round(1 / bloom.false_positive_rate(bitset))} passes all the same."
+        f"One in {_round(1 / bloom.false_positive_rate(bitset))} values that were not inserted still passes."
     )
     heads = ("Value", "Hash", "Block", "Bits of its words")
     return Step("So are those of all other values", text, [grid("All values", heads, rows)])

@@ -69,7 +69,7 @@ def _sentences(state: State, before: State, *, first: int, link: Link) -> Iterat
                 tail, Markup(case_link(TORN, link))
             )
         else:
-            yield f"All {tail} are there, and still nobody looks at them."
+            yield f"All {tail} are there, and readers still ignore them."
     elif committed != before.newest.size:
         yield "Eight bytes, which reach the disk together, make the new footer the newest one."
     which = "old" if state.found.parquet_file_size == first else "new"
@@ -157,7 +157,7 @@ def _oldest(link: Link) -> Step:
         for number, size in enumerate(chain)
         if number <= steps
     ]
-    heads = ("Footers back", f"It describes so many bytes of {pm.DATA_NAME}", "The reader")
+    heads = ("Footers back", f"It describes the length of {pm.DATA_NAME} in bytes", "The reader")
     return Step("A reader of long ago", text, [grid("The way of the reader", heads, rows)])
 
 

@@ -43,7 +43,7 @@ LISTED = 3
 class IndexedColumn:
     """The column that an index describes, compared with it.
 
-    ``undecided`` names a column without values that an empty index fits, and one with values, where nobody says which
+    ``undecided`` names a column without values that an empty index fits, and one with values, where it is not known which
     is meant; it is known after `comparison` was asked for.
     """
 
@@ -128,7 +128,7 @@ class IndexedColumn:
     def distance(self, comparison: IndexComparison) -> tuple[int, int]:
         """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
 
-        The pieces are those of values with line feeds. An index that equals another column is no index of pieces.
+        The pieces are those of values with line feeds. An index that equals another column is not an index of pieces.
         """
         if comparison.difference == 0:
             return (1 if comparison.with_line_feed else 0), 0
@@ -339,16 +339,16 @@ def _rows_read(column: IndexedColumn) -> IndexComparison | None:
 def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
     """Whether a null may be in the file decides what can be skipped for IS NULL."""
     record = column.index.companion
-    name, found = ".".join(record.column), column.comparison
-    if not found.leaf.is_at(record.column):
+    name, comparison = ".".join(record.column), column.comparison
+    if not comparison.leaf.is_at(record.column):
         raise NotChecked(
-            f"the index was compared with {found.column}, the companion record names {name}", "request"
+            f"the index was compared with {comparison.column}, the companion record names {name}", "request"
         )
-    if record.null_count != found.null_count:
-        said = f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}"
+    if record.null_count != comparison.null_count:
+        said = f"column {name} holds {comparison.null_count} nulls, the companion record says {record.null_count}"
         field = column.index.field(idx1.COMPANION_KEY)
         yield Violation(
-            said, field, f"null_count {found.null_count}", f"null_count {record.null_count}", column=name
+            said, field, f"null_count {comparison.null_count}", f"null_count {record.null_count}", column=name
         )
 
 

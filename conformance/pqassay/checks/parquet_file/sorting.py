@@ -156,9 +156,9 @@ def _sorted_columns(
         leaf, order = chunk.leaf, type_order(chunk.leaf.element) or chunk.order
         if order is None:
             raise NotChecked(
-                f"how values of column {leaf.name}, {leaf.physical_type}, are sorted, nobody says", "file"
+                f"the format defines no order for column {leaf.name}, {leaf.physical_type}", "file"
             )
         if leaf.max_repetition_level:
-            raise NotChecked(f"how lists are sorted, as in column {leaf.name}, nobody says", "file")
+            raise NotChecked(f"the format defines no order for lists, as in column {leaf.name}", "file")
         columns.append(SortedColumn(chunk, order, sorting.descending, sorting.nulls_first))
     return columns

@@ -217,7 +217,7 @@ class ValuesAreShreddedOnce(VariantRule):
         value = f"the value {_raw(fault.value)}"
         return {
             "BESIDE": f"{value} is beside a typed_value",
-            "COMMON": f"{value} has a field that is shredded as well",
+            "COMMON": f"{value} has a field that is also shredded",
             "UNSHREDDED": f"{value} is an object or array, and its typed_value is null",
         }[fault.kind.name]
 

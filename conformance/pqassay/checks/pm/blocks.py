@@ -43,7 +43,7 @@ def blocks_lie_before_their_footers(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-052", of=BLOCKS)
 def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Of each snapshot. The same blocks in several snapshots are said once."""
+    """Blocks of each snapshot. The same blocks in several snapshots are reported once."""
     reported: set[tuple[int, int]] = set()
     size = parsed.header.block_size
     placed = {place.offset for place in parsed.blocks}
@@ -66,7 +66,7 @@ def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
 def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
     """Everything that is known takes its bytes; what is left is padding, or what an append left behind.
 
-    Where a reference leads astray, bytes are left that belong to something: that is the matter of other rules.
+    Where a reference leads astray, bytes are left that belong to something: other rules judge that.
     """
     header = parsed.header
     parsed.chain.require_whole()
@@ -174,14 +174,14 @@ def _overlaps(parsed: PmUnderTest, places: Sequence[BlockPlace]) -> Iterator[Vio
 
 @rule("PM-071", of=BLOCK)
 def statistics_follow_each_other(block: BlockUnderTest) -> Iterator[Violation]:
-    """Those that lie outside the region are the matter of PM-069."""
+    """PM-069 judges those that lie outside the region."""
     end = total = 0
     for chunk in () if block.facts.is_packed else block.chunks:
         for side in SIDES:
             if not chunk.is_out_of_line(side):
                 continue
             offset, length = chunk.reference(side)
-            # Of one that was moved, those behind it are not to blame.
+            # If one was moved, those behind it are not to blame.
             if offset + length > chunk.region_length:
                 offset = end
             elif offset not in (end, total):

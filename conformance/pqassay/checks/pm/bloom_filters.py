@@ -24,8 +24,8 @@ def filters_lie_in_their_blocks(row: GroupFilters) -> Iterator[Violation]:
 
 
 @rule("PM-077", of=BLOOM_ROW)
-def lengths_are_possible(row: GroupFilters) -> Iterator[Violation]:
-    """A number of blocks. A filter that is stored nowhere is the matter of PM-076."""
+def lengths_are_possible(row: Row) -> Iterator[Violation]:
+    """A number of blocks. PM-076 judges filters that are stored nowhere."""
     for bloom in row.inlined():
         if row.place is not None and not bloom.is_sized and not bloom.is_misplaced:
             path = f"{row.place.path}.bloom_filters[{bloom.position}].length"
@@ -39,8 +39,8 @@ def lengths_are_possible(row: GroupFilters) -> Iterator[Violation]:
 
 
 @rule("PM-078", of=BLOOM_ROW)
-def filters_are_apart(row: GroupFilters) -> Iterator[Violation]:
-    """Of each row group, those that are stored where they may be."""
+def filters_are_apart(row: Row) -> Iterator[Violation]:
+    """Filters of each row group that are stored where they may be."""
     found = [bloom for bloom in row.inlined() if not bloom.is_misplaced]
     for before, bloom in pairwise(sorted(found, key=lambda bloom: (bloom.offset, bloom.position))):
         if bloom.offset < before.end:
@@ -51,8 +51,8 @@ def filters_are_apart(row: GroupFilters) -> Iterator[Violation]:
 
 
 @rule("PM-079", of=EXTERNAL_BLOOM_ROW)
-def external_filters_lie_in_the_body(row: GroupFilters) -> Iterator[Violation]:
-    """Of the Parquet file that the snapshot describes."""
+def external_filters_lie_in_the_body(row: Row) -> Iterator[Violation]:
+    """The body is that of the Parquet file that the snapshot describes."""
     parsed = row.blooms.parsed
     end = row.snapshot.fields.parquet_footer_offset
     for position, entry in enumerate(row.external()):

@@ -1,7 +1,7 @@
 """Checks of ``_pm`` against the footer of the Parquet file beside it: the whole, the columns, the sorting.
 
 Whether the two belong together at all is PM-100; where they do not, nothing else is compared.  What ``_pm`` has to
-say of a Parquet file is in `pqassay_spec.pm.from_parquet.snapshot`.
+say about a Parquet file is in `pqassay_spec.pm.from_parquet.snapshot`.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def levels_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-108", of=COLUMN_OF_PAIR)
 def repetitions_agree(column: ColumnOfPair) -> Iterator[Violation]:
-    """Of a nested column it is that of the field below the schema's root."""
+    """For a nested column it is that of the field below the schema's root."""
     actual = repetition(column.described.flags)
     given = column.pair.fields[column.position].top.repetition_type
     if given is not None and given in set(Repetition) and actual != given:

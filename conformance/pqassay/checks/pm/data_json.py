@@ -68,7 +68,7 @@ def types_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-147", of=COLUMN_OF_PAIR)
 def types_are_inferred(column: ColumnOfPair) -> Iterator[Violation]:
-    """Without the key nobody but the schema says what the values are. A type that cannot be stored so is the matter of PM-146."""
+    """Without the key only the schema says what the values are. PM-146 judges types that cannot be stored so."""
     if column.pair.questdb is not None:
         raise NotApplicable
     actual, expected = column.described.type, type_of(column.pair.fields[column.position])

@@ -1,7 +1,7 @@
 """``_pm`` and the Parquet file beside it: which snapshot describes that file, and what both say.
 
 `Pair` is the view of both that the rules across them share.  Its properties raise what is between a check and its
-subject: a stale ``_pm`` is a matter of PM-100 alone, and a file that breaks a rule of its own is that rule's.
+subject: a stale ``_pm`` breaks PM-100 alone, and a file that breaks a rule of its own is that rule's.
 """
 
 from __future__ import annotations
@@ -294,13 +294,13 @@ class FilePair:
 
     def statistic(self, row_group: int, column: int, side: Side) -> Spot | None:
         """The bytes of a statistic, in its slot or out of line; ``None`` if there is none."""
-        found = pm_block.find_statistic(self.blocks[row_group], column, side)
-        if found is None:
+        place = pm_block.find_statistic(self.blocks[row_group], column, side)
+        if place is None:
             return None
         path = f"{self.place(row_group).path}.{side.field}s[{column}]"
-        if found.inlined:
+        if place.inlined:
             path = self.chunk_field(row_group, column, side.field).path
-        return Spot(path, found.offset, found.length)
+        return Spot(path, place.offset, place.length)
 
     def bloom_entry(self, number: int) -> Spot:
         """An entry of bloom filters."""
@@ -318,7 +318,7 @@ class FilePair:
 def _require_footer(data: Source, snapshot: Snapshot) -> None:
     """Raise PM-100 unless a Parquet file ends where the snapshot says.
 
-    Only the end is looked at; where the footer begins is a matter of PM-102.
+    Only the end is looked at; PM-102 judges where the footer begins.
     """
     try:
         read_framing(data)

@@ -106,7 +106,7 @@ def _bound(chunk: ChunkOfPair, side: Side) -> tuple[Order, bytes] | None:
 
 
 def _bounds_all(chunk: ChunkOfPair, side: Side) -> Iterator[Claim]:
-    """The claim that no value lies beyond a bound. One that is no value of the type bounds nothing, which is another rule's matter."""
+    """The claim that no value lies beyond a bound. One that is not a value of the type bounds nothing; another rule judges it."""
     bound = _bound(chunk, side)
     if bound is None:
         return
@@ -139,7 +139,7 @@ def no_value_is_greater_than_max(chunk: ChunkOfPair) -> Iterator[Claim]:
 
 @value_rule("PM-145", audited=VALUES)
 def exact_bounds_occur(chunk: ChunkOfPair) -> Iterator[Claim]:
-    """A reader may answer min() and max() from an exact bound. One beyond which values lie is the matter of PM-140 and PM-141."""
+    """A reader may answer min() and max() from an exact bound. PM-140 and PM-141 judge bounds beyond which values lie."""
 
     def compare(side: Side, order: Order, raw: bytes, values: ChunkValues) -> Iterator[Violation]:
         bounds, is_upper, text = bounds_of(values), side is MAX, shown(order, raw)

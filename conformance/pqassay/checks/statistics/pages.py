@@ -83,7 +83,7 @@ def _wrong_null_count(
 
 @rule("STA-031", of=STATISTICS, only=lambda chunk: not chunk.leaf.max_repetition_level)
 def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The nulls of a chunk are those of its pages. A count that is none is the matter of STA-010 or STA-030."""
+    """The nulls of a chunk are those of its pages. STA-010 and STA-030 judge impossible counts."""
     return _null_counts_add_up(chunk)
 
 

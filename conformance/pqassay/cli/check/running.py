@@ -123,7 +123,7 @@ def run(
 
     Args:
         given: What the command line says.
-        work_of: Who judges.
+        work_of: Makes the workers that judge.
         conclude: How a plan is judged.
         is_partial: Whether only some of the files are judged.
         is_recorded: Whether the outcome belongs in a history and metrics, where ``pqassay.toml`` names them.
@@ -161,7 +161,7 @@ def run(
             (show or _shown)(request, report, notes)
             if record is not None:
                 with interruptible():
-                    record(plan, report)  # where that fails, the report is there all the same
+                    record(plan, report)  # if that fails, the report is already there
     except UsageError as error:
         fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)

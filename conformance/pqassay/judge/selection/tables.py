@@ -110,7 +110,7 @@ def _limited(found: Found, table: TableAt, live: Live, only: OnlyFiles) -> list[
 def _live_before(table: TableAt, only: OnlyFiles) -> Collection[str] | None:
     """The files that were live when the list was written, as the table names them; none of them where that state is gone.
 
-    ``None`` where the list does not say which state it was: then nobody knows what came since.
+    ``None`` where the list does not say which state it was: then it is not known what came since.
     """
     moment = only.moment_of(table.name, table.kind)
     if moment is None:
@@ -151,18 +151,18 @@ def only_since(live: dict[TableAt, Live], since: Since) -> dict[TableAt, Live]:
     Raises:
         UsageError: A table does not know any more what came since then.
     """
-    found: dict[TableAt, Live] = {}
+    states: dict[TableAt, Live] = {}
     for table, files in live.items():
         own = since.of(table)
         if own is None or files.trouble or not files.files:
-            found[table] = files
+            states[table] = files
             continue
         added = reader_of(table.kind).added(table, own)
         newer = [file for file in files.files if file.name in added]
         older = [file for file in files.files if file.name not in added]
         reason = f"in the table since before {own}" if own.time else f"in the table at {own}"
-        found[table] = Live(newer, files.others, files.trouble, older, reason)
-    return found
+        states[table] = Live(newer, files.others, files.trouble, older, reason)
+    return states
 
 
 def version_of(table: TableAt) -> int | None:

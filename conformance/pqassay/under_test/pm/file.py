@@ -29,7 +29,7 @@ SHOWN_NAME = 100
 """Characters of a column's name that findings repeat."""
 
 MOST_OVERLAP = 64 << 20
-"""Bytes of names that may be read beyond those that the file has: names can lie over each other."""
+"""Bytes of names that may be read beyond those that the file has: names can overlap."""
 
 MOST_SNAPSHOTS = 10_000
 """Snapshots of a chain that are judged."""
@@ -282,7 +282,7 @@ class PmUnderTest:
         if sum(described.name_length for described in self.header.descriptors) > (
             self.header.sections_start + MOST_OVERLAP
         ):
-            raise NotChecked("the names lie over each other, and together are too long to be read", "tool")
+            raise NotChecked("the names overlap, and together are too long to be read", "tool")
 
     @property
     def designated(self) -> int:
@@ -290,7 +290,7 @@ class PmUnderTest:
 
         Raises:
             NotApplicable: There is none.
-            NotChecked: It is none of the columns.
+            NotChecked: The file has no such column.
         """
         column = self.header.fixed.designated_timestamp
         if column == NO_COLUMN:
@@ -440,7 +440,7 @@ class PmUnderTest:
     def distinct_bloom_rows(self) -> Iterator[tuple[Snapshot, int, bytes]]:
         """Yield every row of bloom filter entries: its snapshot, its row group and its bytes.
 
-        Of equal rows for the same block, which updates copy, one is left: that of the newest snapshot, or of the oldest
+        Updates copy equal rows for the same block; one is left: that of the newest snapshot, or of the oldest
         where the filters are in the Parquet file, which was shortest then.
         """
         width = pm_file.bloom_entry_size(self.header) * len(self.header.bloom_columns)

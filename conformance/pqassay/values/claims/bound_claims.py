@@ -75,9 +75,7 @@ def require_order(chunk: ColumnChunkUnderTest) -> Order:
 
 def _no_order(chunk: ColumnChunkUnderTest) -> NotChecked:
     kind = chunk.leaf.physical_type
-    return NotChecked(
-        f"the order of column {chunk.column}, {kind}, is none, or none that pqassay knows", "file"
-    )
+    return NotChecked(f"column {chunk.column}, {kind}, has no order that pqassay knows", "file")
 
 
 def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[BoundComparison]:
@@ -96,7 +94,7 @@ def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[BoundCompari
         return BoundComparison(natural), BoundComparison(Order.BYTES, signed_bytes=True)
     if kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and natural is None:
         return (BoundComparison(Order.BYTES, signed_bytes=True),)
-    raise Broken("STA-014")  # INT96: what signed comparison means for it, nobody says
+    raise Broken("STA-014")  # INT96: signed comparison is not defined for it
 
 
 # -------------------------------------------------------------------------------------------- of a column chunk
@@ -164,7 +162,7 @@ class ExactBound(ChunkBound):
     """A bound that a value is called to have."""
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """A value is equal to it; one beyond it is the matter of the bound itself."""
+        """A value is equal to it; the rule of the bound itself judges one beyond it."""
         if self.beyond(values) is None and not self._occurs(values):
             yield Violation(
                 f"{self.name} of {named(self.chunk)} is called exact, and no value is {self.text}",

@@ -1,4 +1,4 @@
-"""What a GeoParquet document says of a column, compared with its values."""
+"""What a GeoParquet document says about a column, compared with its values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PointBeyond(NamedTuple):
 
 def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> PointBeyond | None:
     """The first geometry outside spans, ``None`` without. Raises `NotChecked` where one cannot be read."""
-    found: PointBeyond | None = None
+    first_beyond: Beyond | None = None
     total = 0
     for part, geometries in geometries_of(decoded):
         is_outside = np.zeros(len(geometries.is_malformed), np.bool_)
@@ -40,10 +40,10 @@ def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> PointBeyond | None:
                 if len(rows):
                     row = int(rows[points.of[rows].argmin()])
                     place = int(part.places[points.of[row]])
-                    if found is None or place < found.place:
-                        found = PointBeyond(place, span, float(numbers[row]), 0)
+                    if first_beyond is None or place < first_beyond.place:
+                        first_beyond = Beyond(place, span, float(numbers[row]), 0)
         total += int(part.counts[is_outside].sum())
-    return found and found._replace(total=total)
+    return first_beyond and first_beyond._replace(total=total)
 
 
 def number_beyond(decoded: ChunkValues, span: Span) -> PointBeyond | None:
@@ -103,7 +103,7 @@ def uncovered(
 ) -> Uncovered | None:
     """The first row whose box, one of single precision perhaps, does not cover its geometry; ``None`` without."""
     off = np.zeros(len(boxes.rows), np.bool_)
-    found: Uncovered | None = None
+    first_uncovered: Uncovered | None = None
     for bound, column in bounds.items():
         axis, is_least = AXES.index(bound[0]), bound.endswith("min")
         coordinates = (boxes.least if is_least else boxes.greatest)[:, axis]
@@ -116,11 +116,11 @@ def uncovered(
         if fails.any():
             place = int(fails.argmax())
             row = int(boxes.rows[place])
-            if found is None or row < found.row:
+            if first_uncovered is None or row < first_uncovered.row:
                 value = None if np.isnan(numbers[place]) else float(numbers[place])
-                found = Uncovered(row, bound, value, float(coordinates[place]), 0)
+                first_uncovered = Uncovered(row, bound, value, float(coordinates[place]), 0)
         off |= fails
-    return found and found._replace(total=int(np.count_nonzero(off)))
+    return first_uncovered and first_uncovered._replace(total=int(np.count_nonzero(off)))
 
 
 class OffTypes(NamedTuple):
@@ -133,14 +133,14 @@ class OffTypes(NamedTuple):
 
 def off_types(decoded: ChunkValues, codes: frozenset[int]) -> OffTypes | None:
     """The first value that is not a geometry of one of these types, or of any, if there are none; ``None`` without."""
-    found: OffTypes | None = None
+    first_off: OffTypes | None = None
     total = 0
     for part in parts_of(decoded):
         geometries = Geometries(part.values)
         wrong = geometries.is_malformed | (bool(codes) & ~np.isin(geometries.codes, list(codes)))
         total += int(part.counts[wrong].sum())
-        if found is None and wrong.any():
+        if first_off is None and wrong.any():
             place = int(wrong.argmax())
             code = None if geometries.is_malformed[place] else int(geometries.codes[place])
-            found = OffTypes(int(part.places[place]), code, 0)
-    return found and found._replace(total=total)
+            first_off = OffTypes(int(part.places[place]), code, 0)
+    return first_off and first_off._replace(total=total)

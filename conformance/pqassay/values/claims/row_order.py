@@ -83,8 +83,8 @@ def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first
         order: How they compare.
         descending, nulls_first: How they are sorted.
 
-    NaN is somewhere, nobody says where: a row with one is in order beside any other.  So is a zero beside one of the
-    other sign; whether the two are equal, nobody says either, so that no further column decides between them.
+    The place of NaN is not defined: a row with one is in order beside any other.  So is a zero beside one of the
+    other sign; whether the two are equal is not defined either, so that no further column decides between them.
     """
     width = max(decimal_width(values.values), 1) if order is Order.DECIMAL else 0
     stored: Any = values.values
@@ -105,7 +105,7 @@ def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first
 def with_nulls(
     values: ChunkValues, descends: NDArray[np.bool_], equals: NDArray[np.bool_], *, nulls_first: bool
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each row behind the first, whether it belongs before the one before it, and whether both are equal.
+    """For each row behind the first, whether it belongs before the one before it, and whether both are equal.
 
     Args:
         values: The values.
@@ -118,7 +118,7 @@ def with_nulls(
     same = ~before & ~after
     falls = (before & ~after) if nulls_first else (~before & after)
     both = np.flatnonzero(before & after)
-    # Of two rows with values, these are neighbours among the values.
+    # For two rows with values, these are neighbours among the values.
     pairs = np.cumsum(values.valid)[both] - 1
     falls[both] = descends[pairs]
     same[both] = equals[pairs]

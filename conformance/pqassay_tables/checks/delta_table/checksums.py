@@ -62,14 +62,14 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
     state = table.state
     checksum = table.file.part(VersionChecksum)
     file, given = checksum.name, checksum.content
-    held = object_of(given)
+    members = object_of(given)
     described = [
         (name, kind, cast("Json", one), expected)
         for name, kind, expected in (
             ("protocol", "protocol", state.protocol),
             ("metadata", "metaData", state.metadata),
         )
-        if isinstance(one := held.get(name), dict)
+        if isinstance(one := members.get(name), dict)
     ]
     if not described:
         raise NotApplicable
@@ -158,13 +158,13 @@ def _facts(state: DeltaState, held: Json) -> Iterator[tuple[tuple[str, ...], int
     """The members that can be compared, and what they should be."""
     sizes = [count_of(entry.action.get("size")) for entry in state.entries]
     vectors = [found for entry in state.entries if isinstance(found := deleted_rows(entry), DeletedRows)]
-    wanted: dict[str, int] = {"numFiles": len(sizes), "numMetadata": 1, "numProtocol": 1}
+    facts: dict[str, int] = {"numFiles": len(sizes), "numMetadata": 1, "numProtocol": 1}
     known = [size for size in sizes if size is not None]
     if len(known) == len(sizes):
-        wanted["tableSizeBytes"] = sum(known)
-    wanted["numDeletedRecordsOpt"] = sum(vector.cardinality for vector in vectors)
-    wanted["numDeletionVectorsOpt"] = len(vectors)
-    for name, value in wanted.items():
+        facts["tableSizeBytes"] = sum(known)
+    facts["numDeletedRecordsOpt"] = sum(vector.cardinality for vector in vectors)
+    facts["numDeletionVectorsOpt"] = len(vectors)
+    for name, value in facts.items():
         if held.get(name) is not None:
             yield (name,), value
     histogram: Any = held.get("fileSizeHistogram")
@@ -177,19 +177,19 @@ def _histogram(held: Json, sizes: list[int]) -> Iterator[tuple[tuple[str, ...], 
     if not all(lists) or len({len(one) for one in lists}) != 1:
         return
     starts = lists[0]
-    found = [[0, 0] for _ in starts]
+    histogram = [[0, 0] for _ in starts]
     for size in sizes:
         place = bisect_right(starts, size) - 1
         if place >= 0:
-            found[place][0] += 1
-            found[place][1] += size
-    for number, (count, total) in enumerate(found):
+            histogram[place][0] += 1
+            histogram[place][1] += size
+    for number, (count, total) in enumerate(histogram):
         yield ("fileSizeHistogram", "fileCounts", str(number)), count
         yield ("fileSizeHistogram", "totalBytes", str(number)), total
 
 
 def _whole_numbers(given: Any) -> list[int]:
-    """A list of whole numbers; an empty one where it is none."""
+    """A list of whole numbers; empty for anything else."""
     if not isinstance(given, list):
         return []
     numbers = given

@@ -88,7 +88,7 @@ def features_for_readers_are_for_writers_too(table: DeltaTable) -> Iterator[Viol
 
 @rule("DLT-058", of=TABLE)
 def what_readers_have_to_know_is_listed(table: DeltaTable) -> Iterator[Violation]:
-    """Readers that do not know it read the table all the same, and return rows that were deleted, or other values."""
+    """Readers that do not know it still read the table, and return rows that were deleted, or other values."""
     state = table.state
     columns = state.schema.columns
     uses = {

@@ -27,7 +27,7 @@ from pqassay_tables.under_test.table import claim_field
 
 @lru_cache(maxsize=64)
 def _in_header(raw: bytes) -> tuple[int | None, Columns] | None:
-    """The id and the columns of a schema in a header; ``None`` where it is none. Many manifests have the same one."""
+    """The id and the columns of a schema in a header; ``None`` where it is not a schema. Many manifests have the same one."""
     try:
         given: Any = parse(raw.decode())
         identifier: Any = object_of(given).get("schema-id")
@@ -54,15 +54,15 @@ class _Sound:
 
 @rule("ICE-083", of=MANIFEST)
 def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Whoever reads the manifest by itself takes its files for such of other columns."""
+    """A reader of the manifest alone takes its files for files with other columns."""
     raw = one.manifest.metadata.get("schema")
     if raw is None:
         raise Broken("ICE-079")
     place = one.manifest.listed.place(field_ids.MANIFEST_PATH)
     own = _in_header(raw)
     if own is None:
-        said = f"the schema in the header of {one.name} is none"
-        yield wrong(one, place, said, "a schema as JSON", raw.decode(errors="replace")[:80])
+        message = f"the header of {one.name} does not hold a schema"
+        yield wrong(one, place, message, "a schema as JSON", raw.decode(errors="replace")[:80])
         return
     if (broken := one.table.file.part(_Sound).broken) is not None:
         raise Broken(broken)
@@ -71,9 +71,9 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
     if known is None:
         raise NotApplicable  # that schema is gone from the metadata
     if columns != known:
-        said = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
+        message = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
         theirs, mine = (", ".join(sorted(str(each) for each in ones)[:3])[:80] for ones in (known - columns, columns - known))  # fmt: skip
-        yield wrong(one, place, said, theirs or "no further column", mine or "columns that are missing")
+        yield wrong(one, place, message, theirs or "no further column", mine or "columns that are missing")
 
 
 def _numbered(one: ManifestUnderTest) -> int | None:

@@ -44,8 +44,8 @@ class AddEntry:
         action: The ``add`` action.
         path: The data file, decoded, as the log names it; empty where it does not.
         inside: The data file relative to the table; ``None`` where it is elsewhere.
-        stats: Its statistics; ``None`` without any, or where they are no JSON object.
-        stats_problem: Why they are none.
+        stats: Its statistics; ``None`` without any, or where they are not a JSON object.
+        stats_problem: Why they are not.
         stats_member: The member of the action that holds them.
     """
 
@@ -100,7 +100,7 @@ class CheckpointRead:
 
 @dataclass
 class DeltaState:
-    """What the log says of a version.
+    """What the log says about a version.
 
     Attributes:
         segment: The files that were read.
@@ -258,19 +258,19 @@ class _Replay:
 
     def _take(self, file: str, number: int, action: Json) -> None:
         for kind, take in self._TAKING.items():
-            given: Any = action.get(kind)
-            if given is None:
+            action_body: Any = action.get(kind)
+            if action_body is None:
                 continue
-            if not isinstance(given, dict):
+            if not isinstance(action_body, dict):
                 raise Malformed(
                     f"{kind} in {file} is not an object",
                     rule="DLT-001",
                     field=f"{file}[{number}].{kind}",
                     expected="an object",
-                    actual=repr(given)[:80],
+                    actual=repr(action_body)[:80],
                     file=file,
                 )
-            take(self, ClaimPlace(file, number, (kind,)), cast("Json", given))
+            take(self, Place(file, number, (kind,)), cast("Json", action_body))
 
     def _add(self, place: ClaimPlace, add: Json) -> None:
         entry = added(place.file, place.entry, add)
@@ -386,10 +386,10 @@ def added(file: str, number: int, add: Json) -> AddEntry:
     raw = add.get("path")
     path = unquote(raw) if isinstance(raw, str) else ""
     entry = AddEntry(file, number, add, path, None)
-    given = add.get("stats")
-    if isinstance(given, str):
+    stats_text = add.get("stats")
+    if isinstance(stats_text, str):
         try:
-            stats = parse(given)
+            stats = parse(stats_text)
         except ValueError as error:
             entry.stats_problem = f"not JSON: {error}"
         else:
@@ -397,9 +397,9 @@ def added(file: str, number: int, add: Json) -> AddEntry:
                 entry.stats = cast("Json", stats)
             else:
                 entry.stats_problem = "not a JSON object"
-    elif isinstance(given, dict):  # of a checkpoint without texts
-        entry.stats = cast("Json", given)
-    elif given is not None:
+    elif isinstance(stats_text, dict):  # of a checkpoint without texts
+        entry.stats = cast("Json", stats_text)
+    elif stats_text is not None:
         entry.stats_problem = "not a text"
     elif isinstance(parsed := add.get(STATS_PARSED), dict):
         entry.stats, entry.stats_member = cast("Json", parsed), STATS_PARSED

@@ -20,9 +20,9 @@ MOST_INLINE = 1 << 24
 
 
 def deleted_rows(entry: AddEntry) -> DeletedRows | str | None:
-    """The deletion vector of a file; why its descriptor is none, or ``None`` where there is none.
+    """The deletion vector of a file; why its descriptor is not valid, or ``None`` where there is none.
 
-    Of a vector in a file outside of the table, the name of the file is empty, and so is ``inline``.
+    If a vector is in a file outside of the table, the name of the file is empty, and so is ``inline``.
     """
     given = entry.action.get("deletionVector")
     if given is None:

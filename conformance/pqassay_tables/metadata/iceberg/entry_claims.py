@@ -1,6 +1,6 @@
 """The claims of a manifest about one file, from its entry.
 
-What is no value of its column's type is left out: rules of tier ``meta`` speak of it.
+What is not a value of its column's type is left out: rules of tier ``meta`` judge it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NULLS, NANS = field_ids.NULL_VALUE_COUNTS, field_ids.NAN_VALUE_COUNTS
 LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
 
 REMEDY = repairs.ICEBERG_FILE.text
-"""What makes the metrics of an Iceberg table anew."""
+"""The command that makes the metrics of an Iceberg table again."""
 
 
 FIELDS = {
@@ -109,7 +109,7 @@ class IcebergMetrics:
 
 
 def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
-    """What a manifest says of a live file that is below the table."""
+    """What a manifest says about a live file that is below the table."""
     splits, own = entry.value(field_ids.SPLIT_OFFSETS), entry.own
     if splits and (sorted(splits) != splits or splits[-1] >= entry.value(field_ids.FILE_SIZE_IN_BYTES)):
         splits = None  # readers leave them aside
@@ -134,7 +134,7 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
 
 
 def _row_ids(state: IcebergState, entry: Entry) -> RowIdClaims | None:
-    """The ids of the rows of a data file; ``None`` in versions without, and where nobody knows which are given away."""
+    """The ids of the rows of a data file; ``None`` in versions without, and where it is not known which are given away."""
     end = state.metadata.get("next-row-id")
     if state.version < ROW_IDS_SINCE or entry.content != DATA or type(end) is not int:
         return None

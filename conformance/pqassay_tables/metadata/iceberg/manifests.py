@@ -25,7 +25,7 @@ LIST, MANIFEST = "ICE-003", "ICE-004"
 
 
 class Summary:
-    """What a manifest list says of one partition field.
+    """What a manifest list says about one partition field.
 
     Attributes:
         number: Which field.
@@ -52,7 +52,7 @@ class ListedManifest:
         number: Its entry there.
         path: The manifest as the list names it.
         inside: The manifest relative to the table; ``None`` where it is elsewhere.
-        summaries: What is said of the partition fields; ``None`` where nothing is.
+        summaries: What it says about the partition fields; ``None`` where nothing is.
     """
 
     file: str
@@ -113,24 +113,24 @@ def read_list(name: str, data: bytes, inside: Any) -> list[ListedManifest]:
         of_summaries = None
         if items is not None:
             of_summaries = Layout(file, without_null(items.get("items")), FIELD_SUMMARY)
-    found: list[ListedManifest] = []
+    manifests: list[ListedManifest] = []
     for number, record in enumerate(file.objects()):
         path = layout.value(record, field_ids.MANIFEST_PATH)
         given = layout.value(record, field_ids.PARTITIONS)
         summaries = None
         if given is not None and of_summaries is not None:
             summaries = [Summary(place, of_summaries, one) for place, one in enumerate(given)]
-        found.append(
+        manifests.append(
             ListedManifest(name, number, path, inside(path), summaries, record, layout, of_summaries)
         )
-    return found
+    return manifests
 
 
 class Manifest:
     """A manifest.
 
     Attributes:
-        listed: What the manifest list says of it.
+        listed: What the manifest list says about it.
         name: The manifest, relative to the table.
         size: Its bytes.
         metadata: The metadata in its header.
@@ -200,7 +200,7 @@ class Entry:
         status: 0 existing, 1 added, 2 deleted.
         own_sequence: The data sequence number that it has itself; ``None`` where it inherits one.
         own_snapshot: The snapshot that added the file, as the entry has it itself; ``None`` where it inherits it.
-        inside: The file relative to the table; ``None`` where it is elsewhere. Of live entries.
+        inside: The file relative to the table; ``None`` where it is elsewhere. For live entries.
     """
 
     __slots__ = ("_file", "inside", "manifest", "number", "own_sequence", "own_snapshot", "status")

@@ -59,7 +59,7 @@ class ChunkRows:
         logical: Whether values get the types that QuestDB's type codes say.
 
     Raises:
-        Refused: There is no such column, or a column's levels are none that a schema has.
+        Refused: There is no such column, or no schema has the levels of a column.
     """
 
     def __init__(
@@ -146,14 +146,14 @@ class ChunkRows:
             schema = schema_of(column, logical=self._logical)
             facts = facts_of(schema, chunk.codec, chunk.encodings, chunk.num_values)
             pages = LeafPages(facts, raw[:split], [raw[split:]])
-            found = _decoded(column, mini_file(schema, [pages], rows))
+            values = _decoded(column, mini_file(schema, [pages], rows))
         except FormatError as error:
             raise error.within(file=self._ranges.name, field=where, offset=chunk.byte_range_start) from None
         except (pa.ArrowException, OSError) as error:
             raise Undecodable(f"{where} cannot be decoded: {' '.join(str(error).split())}") from error
-        if len(found) != rows:
-            raise Undecodable(f"{where} holds {len(found)} rows, of which _pm says there are {rows}")
-        return found
+        if len(values) != rows:
+            raise Undecodable(f"{where} holds {len(values)} rows, of which _pm says there are {rows}")
+        return values
 
 
 def _overlap(held: range, asked: range | None) -> range:
@@ -170,7 +170,7 @@ def _decoded(column: SnapshotColumn, content: bytes) -> Any:
 
 
 def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
-    """What the footer of a small file says of the chunk."""
+    """What the footer of a small file says about the chunk."""
     named = [encoding for encoding, bit in _ENCODING_BITS if encodings & bit]
     return ColumnMetaData(
         type=schema[-1].type or 0,

@@ -90,13 +90,13 @@ class _Chunks(Sequence[ColumnChunk]):
 
     def _statistics(self, place: int, column: SnapshotColumn, stored: pm.ColumnChunk) -> Statistics:
         counts = stored.stat_flags & _NULL_COUNT_PRESENT
-        found = Statistics(null_count=stored.null_count if counts else None)
+        statistics = Statistics(null_count=stored.null_count if counts else None)
         if column.physical_type in BOUNDED:
-            found.min_value, found.max_value = (
+            statistics.min_value, statistics.max_value = (
                 read_bound(self._reader.source, self.block, place, column, side, self._reader.footer.start)
                 for side in pm_block.SIDES
             )
-        return found
+        return statistics
 
 
 @dataclass
@@ -132,19 +132,19 @@ class PmClaims(ChunkClaims):
     def bitset(self) -> bytes:
         """The bitset of the bloom filter. Raises `Mistrusted`."""
         try:
-            found = self.reader.bloom(self.row_group, self.place)
-            if isinstance(found, ExternalBloom):
-                found = self.source.read(found.offset, found.length)
+            raw = self.reader.bloom(self.row_group, self.place)
+            if isinstance(raw, ExternalBloom):
+                raw = self.source.read(raw.offset, raw.length)
         except FormatError as error:
             raise Mistrusted(str(error)) from None
-        if not found or not found.strip(b"\0"):
+        if not raw or not raw.strip(b"\0"):
             raise Mistrusted("there is no bloom filter, or an empty one")
-        return found
+        return raw
 
 
 @dataclass
 class PmFacts(FileFacts):
-    """What ``_pm`` says of a file."""
+    """What ``_pm`` says about a file."""
 
     reader: PmReader | None = None
 
@@ -188,7 +188,7 @@ class PmFacts(FileFacts):
 
 
 def pm_facts(reader: PmReader, size: int) -> PmFacts:
-    """The facts that a snapshot says of its Parquet file.
+    """The facts that a snapshot states about its Parquet file.
 
     Args:
         reader: The snapshot.
@@ -208,7 +208,7 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
     columns = reader.columns
     twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
     if twice:
-        raise Refused(f"column {twice[0]} has several parts, of which _pm does not say how they are nested")
+        raise Refused(f"column {twice[0]} has several parts, and _pm does not say how they are nested")
     described = FieldsOfColumns(columns)
     metadata = _Metadata(
         [_RowGroup(_Chunks(reader, number, described)) for number in range(reader.row_group_count)],

@@ -41,10 +41,10 @@ _decisive = attrgetter(
 """What a column's kind depends on."""
 
 
-def _kinds_of(columns: Sequence[SnapshotColumn]) -> list[_Kind]:
-    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where a column's levels are none that a schema has."""
+def _kinds_of(columns: Sequence[Column]) -> list[_Kind]:
+    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where no schema has the levels of a column."""
     known: dict[Any, _Kind] = {}
-    found: list[_Kind] = []
+    kinds: list[_Kind] = []
     for column in columns:
         key = _decisive(column)
         kind = known.get(key)
@@ -52,8 +52,8 @@ def _kinds_of(columns: Sequence[SnapshotColumn]) -> list[_Kind]:
             elements = schema_of(column)
             read: pa.Schema = pq.ParquetFile(pa.BufferReader(mini_file(elements, [], 0))).schema_arrow
             kind = known[key] = _Kind(elements, read.field(0))
-        found.append(kind)
-    return found
+        kinds.append(kind)
+    return kinds
 
 
 class FieldsOfColumns(Sequence[SchemaField]):
@@ -63,7 +63,7 @@ class FieldsOfColumns(Sequence[SchemaField]):
         columns: The columns of a snapshot, their names distinct.
 
     Raises:
-        Refused: A column's levels are none that a schema has.
+        Refused: No schema has the levels of a column.
     """
 
     def __init__(self, columns: Sequence[SnapshotColumn]) -> None:

@@ -22,7 +22,9 @@ def idx1_blob(data: DescribedData, *, limit: SizeLimit) -> MadeBlob:
     """
     column = data.columns[0]
     if not is_string(column.leaf):
-        raise Refused(f"column {column.leaf.name} holds {column.leaf.physical_type}, no text")
+        raise Refused(
+            f"column {column.leaf.name} is {column.leaf.physical_type}; only string columns can be indexed"
+        )
     found = united([])
     for group in data.row_groups():
         found = united([found, ordered_values(column, group.columns[0]).distinct])

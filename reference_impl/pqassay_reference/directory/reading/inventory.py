@@ -47,7 +47,7 @@ class Inventory:
         path: The file.
         entries: Its entries, in their order.
         foreign: Directories of other major versions.
-        damaged: What is wrong with directories that nobody can read.
+        damaged: What is wrong with directories that cannot be read.
     """
 
     path: str
@@ -60,7 +60,7 @@ def list_indexes(path: str | os.PathLike[str]) -> Inventory:
     """What indexes a local file has. The footer and the blobs are read, and no data.
 
     Raises:
-        FormatError: The file is no Parquet file, or an encrypted one.
+        FormatError: The file is not a Parquet file, or an encrypted one.
         OSError: It cannot be read.
     """
     with about(os.fspath(path)), FileSource(path) as source:

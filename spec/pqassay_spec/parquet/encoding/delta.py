@@ -88,7 +88,7 @@ class DeltaBlock(NamedTuple):
         return widest
 
     def miniblocks(self) -> Iterator[tuple[int, int, int]]:
-        """Of every miniblock in which there are values: where it begins, bits of each difference, and values."""
+        """Every miniblock with values: where it begins, bits of each difference, and values."""
         start = self.start
         for number, width in enumerate(self.widths):
             yield start, width, min(self.size, self.held - number * self.size)
@@ -206,6 +206,6 @@ def _signed_bits(number: int) -> int:
 
 
 def _wrapped(value: int, bits: int) -> int:
-    """A number of so many bits, signed."""
+    """A signed number of a width in bits."""
     half = 1 << (bits - 1)
     return (value + half) % (1 << bits) - half

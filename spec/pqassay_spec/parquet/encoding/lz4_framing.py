@@ -49,16 +49,16 @@ class FramedBlock(NamedTuple):
 
 def blocks(data: bytes | memoryview) -> list[FramedBlock]:
     """The blocks of Hadoop's framing. Raises `Malformed`: the lengths do not lead to the end."""
-    found: list[FramedBlock] = []
+    spans: list[Block] = []
     position = 0
     while position < len(data):
         content, length = (_length(data, position + at) for at in (0, LENGTH_SIZE))
         start = position + 2 * LENGTH_SIZE
         if length > len(data) - start:
             raise Malformed(f"a block of {length} bytes where {len(data) - start} are left", offset=position)
-        found.append(FramedBlock(content, start, length))
+        spans.append(Block(content, start, length))
         position = start + length
-    return found
+    return spans
 
 
 def _length(data: bytes | memoryview, position: int) -> int:

@@ -140,7 +140,7 @@ def carrier(element: SchemaElement) -> str:
 
 
 def meaning(type_: ArrowType) -> ArrowType:
-    """A type without what is a matter of memory alone: widths of offsets, views, dictionaries and runs.
+    """A type without what concerns memory alone: widths of offsets, views, dictionaries and runs.
 
     >>> meaning(ArrowType(Kind.LARGE_UTF8, entries=128)) == meaning(ArrowType(Kind.UTF8_VIEW))
     True

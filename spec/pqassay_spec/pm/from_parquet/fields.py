@@ -34,7 +34,7 @@ def fields_of(metadata: FileMetaData) -> list[LeafField]:
     """The leaf columns of a footer, in the order of their chunks.
 
     Raises:
-        Malformed: The schema is no tree.
+        Malformed: The schema is not a tree.
         Unsupported: It is nested too deeply.
     """
     fields: list[LeafField] = []

@@ -70,7 +70,7 @@ def designated_timestamp_of(
 ) -> int:
     """DESIGNATED_TIMESTAMP.
 
-    Of a file of QuestDB's, its type codes say it. In a file of others it is the first sorting column, if that is a
+    In a file of QuestDB's, its type codes say it. In a file of others it is the first sorting column, if that is a
     required timestamp in ascending order, and the bounds of the row groups prove that it ascends throughout the file.
     """
     if questdb is not None:

@@ -181,7 +181,7 @@ def describe(
 
 def _count(value: int, where: str) -> int:
     if value < 0:
-        raise Malformed(f"{value} is no count", field=where, expected="0 or more", actual=str(value))
+        raise Malformed(f"{value} is not a count", field=where, expected="0 or more", actual=str(value))
     return value
 
 
@@ -194,8 +194,8 @@ def columns_of(
     *,
     questdb: QuestDBMetadata | None = None,
     path: WritingPath = "schema",
-) -> list[SnapshotColumn]:
-    """The column descriptors. A number that several columns claim is nobody's ID.
+) -> list[Column]:
+    """The column descriptors. A number that several columns claim is not used as an ID.
 
     Raises:
         Malformed, Unsupported: As `column_of`.
@@ -244,7 +244,7 @@ def column_of(
 
     Args:
         field: Its place in the schema.
-        described: What the ``questdb`` key says of it.
+        described: What the ``questdb`` key says about it.
         id: Its ID, if it is not `column_id`.
         path: ``encode`` takes the repetition from QuestDB's table, where every column is optional but a symbol column that
             never held a null, and says nothing of ASCII; ``schema`` takes both from the file.
@@ -320,7 +320,7 @@ def chunk_of(
     statistics = facts.statistics or Statistics()
     bounds = bounds_of(statistics, field.leaf.element, code)
     assumed = is_questdb or facts.type in WIDTHS
-    """Fixed widths are not cut short, so that their bounds occur; of text nobody knows."""
+    """Fixed widths are not cut short, so that their bounds occur; for text that is not known."""
     min_exact, max_exact = statistics.is_min_value_exact, statistics.is_max_value_exact
     start = chunk_start(chunk)
     described = SnapshotChunk(
@@ -378,7 +378,7 @@ def _known(count: int | None) -> int | None:
 
 
 def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[ExternalBloom | None, str]:
-    """The place of the bitset of a chunk's bloom filter in the Parquet file, or the reason why there is none to be had.
+    """The place of the bitset of a chunk's bloom filter in the Parquet file, or the reason why there is none.
 
     The reason is empty where the chunk has no filter.
     """
@@ -401,5 +401,8 @@ def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[Exte
         return None, "it is of an unknown kind"
     start, length = offset + taken, header.numBytes
     if length < BLOCK_SIZE or length % BLOCK_SIZE or start + length > framing.footer_start:
-        return None, f"a bitset of {length} bytes at {start} is no number of blocks in the body of the file"
+        return (
+            None,
+            f"a bitset of {length} bytes at {start} is not made of whole blocks in the body of the file",
+        )
     return ExternalBloom(start, length), ""
