@@ -100,7 +100,7 @@ bench: $(VENV)/.dev ## run the benchmarks
 release: $(VENV)/.dev ## build sdist and wheel into ./dist, try them in a fresh environment, write checksums and notes (RELEASE=--draft)
 	@$(BIN)/python tools/release.py $(RELEASE)
 
-constraints: $(VENV)/.made ## write constraints.txt anew, with the newest versions that pyproject.toml allows
+constraints: $(VENV)/.made ## rewrite constraints.txt, with the newest versions that pyproject.toml allows
 	@echo "Resolving the newest versions ..."
 	@$(PYTHON) -m venv --clear $(VENV)/fresh
 	@unset PIP_CONSTRAINT PIP_BUILD_CONSTRAINT; $(VENV)/fresh/bin/python -m pip install --quiet \

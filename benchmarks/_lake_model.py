@@ -1,8 +1,8 @@
 """A small simulation of the pipeline on a lake of any size: tasks of files on cores, in front of a store.
 
 Its constants are in ``lake_constants.json``, in two parts.  What is *measured* was measured by ``spark_scale.py`` on one
-machine, which also holds the simulation against real runs there.  What is *assumed*, stores above all, is not: whoever
-plans puts in his own numbers.  The tables of ``docs/guide/scale.md`` are made from the same constants.
+machine, which also holds the simulation against real runs there.  What is *assumed*, stores above all, is not: planners
+put in their own numbers.  The tables of ``docs/guide/scale.md`` are made from the same constants.
 
 The model: a driver lists the files and packs them into tasks.  It hands out tasks one after another, which takes it some
 time for each.  A slot of a core takes the next task when it is free, and judges (or indexes) the files of the task one
@@ -39,14 +39,14 @@ class Work:
     """Work of one step on one file.
 
     Attributes:
-        seconds: Of a processor, whatever the size of the file.
-        seconds_per_byte: Of a processor, for each byte of the file.
-        task_seconds: Of a processor, once for a task: at tier ``values`` a process is started that may crash.
+        seconds: Seconds of a processor, whatever the size of the file.
+        seconds_per_byte: Seconds of a processor for each byte of the file.
+        task_seconds: Seconds of a processor, once for a task: at tier ``values`` a process is started that may crash.
         reads: Requests that read.
         read_bytes: Bytes read, whatever the size of the file.
-        read_share: Of the bytes of the file, which part is read in addition.
+        read_share: Which part of the bytes of the file is read in addition.
         writes: Requests that write.
-        written_share: Of the bytes of the file, which part is written.
+        written_share: Which part of the bytes of the file is written.
     """
 
     seconds: float
@@ -59,7 +59,7 @@ class Work:
     written_share: float = 0.0
 
     def processor(self, files: Floats, size: Floats) -> Floats:
-        """Seconds of a processor for tasks of so many files of so many bytes together."""
+        """Seconds of a processor for tasks of ``files`` files of ``size`` bytes together."""
         return self.task_seconds + files * self.seconds + size * self.seconds_per_byte
 
     def moved(self, files: Floats, size: Floats) -> Floats:
@@ -93,8 +93,8 @@ class Driver:
     Attributes:
         list_seconds: To find a local file and pack it into a task.
         collect_seconds: To take in what was found in it.
-        report_bytes: Of memory, for what was found in it.
-        json_bytes: Of a report in JSON.
+        report_bytes: Memory for what was found in it.
+        json_bytes: Bytes of a report in JSON.
     """
 
     list_seconds: float
@@ -110,8 +110,8 @@ class Store:
     Attributes:
         latency_seconds: From a request to its first byte, in the median.
         latency_p99_seconds: The same for the slowest of a hundred.
-        stream_bytes_per_second: Of one request.
-        core_bytes_per_second: Of the network, for each core that shares it.
+        stream_bytes_per_second: Rate of one request.
+        core_bytes_per_second: Rate of the network, for each core that shares it.
         reads_per_second: That one prefix answers before it asks to slow down.
         prefixes: Among which the files are spread evenly.
         list_seconds: For one request that lists.
@@ -176,7 +176,7 @@ class Lake:
 
     @property
     def bytes(self) -> float:
-        """Of all files."""
+        """Bytes of all files."""
         return self.files * self.mean_bytes
 
 
@@ -189,7 +189,7 @@ class Tasks:
 
     @classmethod
     def of_lake(cls, lake: Lake, files_per_task: int, *, seed: int = 0) -> Tasks:
-        """Pack a lake that nobody has seen: the bytes of each task are drawn."""
+        """Pack a lake that was not listed: the bytes of each task are drawn."""
         count = math.ceil(lake.files / files_per_task)
         files = np.full(count, float(files_per_task))
         files[-1] = lake.files - files_per_task * (count - 1)
@@ -209,12 +209,12 @@ class Outcome:
 
     Attributes:
         wall_seconds: From beginning to end, without the start of Spark.
-        listing_seconds: Of them, until all files are known.
+        listing_seconds: The part until all files are known.
         core_seconds: That tasks compute.
         reads: Requests that read.
         writes: Requests that write or list.
         moved_bytes: Between store and cores.
-        slowest_task_seconds: Of one task.
+        slowest_task_seconds: Seconds of one task.
         dollars: For requests and for cores, those that wait included.
     """
 
@@ -251,7 +251,7 @@ def simulate(
         store: Where the files are.
         listed: How many files are listed to find those; by default no others.
         listers: Requests that list at the same time; each folder of the top level can have one.
-        seed: Of the latencies.
+        seed: The seed of the latencies.
     """
     files = float(tasks.files.sum())
     computing = work.processor(tasks.files, tasks.size) * cluster.stretch
@@ -320,7 +320,7 @@ def makespan(durations: Floats, slots: int, task_seconds: float, dispatch_second
 
 
 def _sums(counts: Floats, mean: float, deviation: float, random: np.random.Generator) -> Floats:
-    """Draw sums of so many independent values of this mean and deviation; they stay positive."""
+    """Draw sums of ``count`` independent values of this mean and deviation; they stay positive."""
     if not mean:
         return np.zeros_like(counts)
     variance = counts * deviation**2

@@ -52,7 +52,7 @@ class Taken(NamedTuple):
 
     Attributes:
         clock: On the wall.
-        processor: Of processors, in all threads.
+        processor: Time of processors, in all threads.
     """
 
     clock: float
@@ -114,7 +114,7 @@ def share(cores: int) -> float:
 
 
 def machine() -> str:
-    """The machine and the software, for whoever reads the figures."""
+    """The machine and the software, for readers of the figures."""
     return f"{os.cpu_count()} cores, Python {platform.python_version()}, pyarrow {pa.__version__}"
 
 

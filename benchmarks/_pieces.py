@@ -1,4 +1,4 @@
-"""Which files of a lake each single piece of metadata leaves over: bounds, a bloom filter, the set of distinct values.
+"""Which files of a lake each single piece of metadata keeps: bounds, a bloom filter, the set of distinct values.
 
 Bounds and bloom filters are those of the row groups, read and asked by the reference; of the set, `IndexedDataset` is asked.
 """

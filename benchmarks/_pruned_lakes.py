@@ -29,10 +29,10 @@ ITEMS = 250
 """Items in one file of the second lake, ..."""
 
 REACH = 1000
-"""... drawn from so many, ..."""
+"""... drawn from this number, ..."""
 
 STEP = 25
-"""... which begin so many after those of the file before: the bounds of 40 files hold an item, and of those 10 hold it."""
+"""... which begin this far after those of the file before: the bounds of 40 files hold an item, and of those 10 hold it."""
 
 RATE = 0.01
 """False positives of the bloom filters."""
@@ -139,7 +139,7 @@ def _write(folder: Path, files: int, column: str, rows: Callable[[int], pa.Table
 
 
 def file_name(number: int) -> str:
-    """Of a file."""
+    """Rows of a file."""
     return f"part-{number:05}.parquet"
 
 

@@ -87,7 +87,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Say nothing."""
 
     def _control(self) -> None:
-        """Tell what was counted, count anew, and wait as long as the path says from now on."""
+        """Return what was counted, start again at 0, and wait as long as the path says from now on."""
         counted = {"requests": _Handler.requests, "length": _Handler.length}
         _Handler.requests = _Handler.length = 0
         _Handler.pace = Pace(*map(float, self.path.removeprefix(CONTROL).split(",")))
@@ -231,9 +231,9 @@ class ChangedFileError(OSError):
 class HttpSource:
     """Ranged reads over HTTP. See `pqassay_spec.base.sources.Source`; safe for several threads.
 
-    A file that nobody knows is asked for its end, whose answer also tells its length.  Of one that is known, nothing is asked
+    An unknown file is asked for its end, whose answer also tells its length.  For a known one, nothing is asked
     beforehand: every request has the condition that the file is still that version (``If-Match``, RFC 9110, section 13.1.1).
-    Whoever may have read nothing has to `confirm` that it is.
+    A reader that may have read nothing has to `confirm` that it is.
 
     Args:
         server: Where the file is.
@@ -290,7 +290,7 @@ class HttpSource:
 
 
 def _version(headers: Message, length: int) -> Version:
-    """The version that an answer of so many bytes is of."""
+    """The version of an answer of a number of bytes."""
     changed = email.utils.parsedate_to_datetime(headers["Last-Modified"])
     whole = headers["Content-Range"]
     size = length if whole is None else int(whole.rpartition("/")[2])

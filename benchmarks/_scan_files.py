@@ -33,7 +33,7 @@ SCHEMA = pa.schema(_COLUMNS)
 
 
 def row_count(megabytes: int) -> int:
-    """Rows of a file of about so many megabytes."""
+    """Rows of a file of about ``megabytes`` megabytes."""
     return megabytes * 1_000_000 // ROW_BYTES
 
 

@@ -44,11 +44,11 @@ class Reader(NamedTuple):
     """A reader, asked in two ways.
 
     Attributes:
-        anew: Knows nothing of the file.
+        first: Knows nothing of the file.
         again: Keeps what it keeps.
     """
 
-    anew: Ask
+    first: Ask
     again: Ask
 
 
@@ -88,12 +88,12 @@ def ours_remote(server: Server, name: str, *, gap: int = REMOTE_GAP) -> Reader:
 
 
 def _forgetful(ask: Ask, forget: Callable[[], object] = lambda: None) -> Ask:
-    def anew(question: Question) -> pa.Table:
+    def first(question: Question) -> pa.Table:
         KEPT_FACTS.clear()
         forget()
         return ask(question)
 
-    return anew
+    return first
 
 
 # ------------------------------------------------------------------------------------------------------ pyarrow
@@ -166,7 +166,7 @@ class RangeFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no typ
         return {"name": path, "size": HttpSource(self._server, path).size, "type": "file"}
 
     def exists(self, path: str, **_: Any) -> bool:
-        """Whoever asks knows."""
+        """The caller knows."""
         return bool(path)
 
     def modified(self, path: str) -> dt.datetime:
@@ -178,7 +178,7 @@ class RangeFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no typ
 
 
 def with_duckdb(connections: list[duckdb.DuckDBPyConnection], path: str, server: Server | None) -> Reader:
-    """A connection, and one that keeps footers; whoever calls closes them."""
+    """A connection, and one that keeps footers; the caller closes them."""
 
     def connected(*, keeps: bool) -> Ask:
         connection = duckdb.connect()

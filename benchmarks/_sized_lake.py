@@ -50,7 +50,7 @@ def make_lake(folder: Path, files: int, *, indexed: bool) -> None:
 
 
 def lake(files: int, *, indexed: bool = True) -> list[Path]:
-    """The files of a lake of so many, made at the first call."""
+    """The files of a lake of ``count``, made at the first call."""
     name = f"sized-lake-{files}-{'indexed' if indexed else 'plain'}"
     return sorted(cached(name, lambda path: make_lake(path, files, indexed=indexed)).glob("*.parquet"))
 
@@ -79,7 +79,7 @@ class CountingFile:
 
 
 def make_large_file(path: Path, rows: int, *, indexed: bool) -> None:
-    """Write one file of so many rows, in row groups of a million."""
+    """Write one file of ``rows`` rows, in row groups of a million."""
     random = np.random.default_rng(rows)
     names = pa.array([f"nation {number}" for number in range(NATIONS)])
     values = names.take(pa.array(random.integers(0, NATIONS, rows), pa.int64()))
@@ -91,7 +91,7 @@ def make_large_file(path: Path, rows: int, *, indexed: bool) -> None:
 
 
 def requests(tier: Tier, rows: int) -> tuple[int, int, int]:
-    """Size of a file of so many rows; requests and bytes that judging it takes, once another one of its table was judged."""
+    """Size of a file of ``rows`` rows; requests and bytes that judging it takes, once another one of its table was judged."""
     tails = Tails()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "part.parquet")

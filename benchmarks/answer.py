@@ -5,12 +5,12 @@
     SELECT year, AVG(sales_amount), SUM(units) FROM t WHERE nation = 'Singapore' GROUP BY year
 
 Each lake has 1,000 files of 20,000 rows in four row groups.  All have distinct sets of nations by row group; half of them have zone
-sums of both measures by nation and year besides, and so align with the query.  Of the others, rows have to be read.
+sums of both measures by nation and year besides, and so align with the query.  In the others, rows have to be read.
 
 - *clustered*: each file has 8 of 800 nations, as where a file is what one branch of a company sold; about 10 files have the one that is
   asked for, as in the lakes of `prune_lake.py`.
-- *everywhere*: each row group has all of 25 nations, so that every second file has to be read; nobody who reads them can be much faster
-  than one who reads all of them.
+- *everywhere*: each row group has all of 25 nations, so that every second file has to be read; no reader of them can be much faster
+  than a reader of all of them.
 
 DuckDB keeps the footers that it has read, as far as it can (``enable_object_cache``, ``parquet_metadata_cache``), and the answerer has its lake open.
 Both take turns, and of each the fastest round counts and the median, by the clock and by the time of processors, which other work on the machine changes

@@ -4,7 +4,7 @@
 
 One file of about 500 MB in row groups of a million rows: numbers, floats, text with and without dictionary, decimals,
 timestamps, booleans and a list, with nulls, statistics, page index and bloom filters.  ``pyarrow.parquet.read_table`` with all its threads,
-which checks nothing, is compared with a check of everything that is said of the values: page headers, checksums, levels, bounds, counts,
+which checks nothing, is compared with a check of all claims about the values: page headers, checksums, levels, bounds, counts,
 and every value against the bloom filters.  Memory is measured in processes of their own.
 
 Goals: tier ``values`` at most twice as long as `read_table`, tier ``index`` at most 1/20 of it; and a check needs no more

@@ -60,7 +60,7 @@ TURNS = 5
 """How often each of those that are compared is measured."""
 
 RATIO = 1.1
-"""Of the time of the footer tier of the files alone, that of a table's, at most."""
+"""Time of the footer tier of a table, at most, as a multiple of that of the files alone."""
 
 BLOCK = 100
 """Entries in a block of a manifest."""

@@ -53,7 +53,7 @@ def described(parquet: Path) -> SnapshotValue:
 
 
 def make_large(path: Path, columns: int, megabytes: int) -> None:
-    """Write a `_pm` of about so many megabytes: one block, over and over, each with byte ranges of its own."""
+    """Write a `_pm` of about ``megabytes`` megabytes: one block, over and over, each with byte ranges of its own."""
     small = path.with_name(f"{path.name}.parquet")
     make_file(small, columns=columns, row_groups=1)
     value = described(small)
@@ -118,7 +118,7 @@ def peak(path: Path, small: Path) -> int:
 
 
 def large(columns: int, megabytes: int) -> Path:
-    """A `_pm` of about so many megabytes, in a folder of its own."""
+    """A `_pm` of about ``megabytes`` megabytes, in a folder of its own."""
 
     def make(folder: Path) -> None:
         folder.mkdir()

@@ -10,7 +10,7 @@ against the others.
 
 Each engine finds the rows natively, opening the files by itself, and through an `IndexedDataset`: with the indexes loaded
 before, and with loading included, from the ends of the files or from an index table.  DuckDB also reads with its own reader the
-files that the indexes leave over.  The rows are asserted to be equal.  Of each way, the fastest of all rounds counts.
+files that the indexes keep.  The rows are asserted to be equal.  The fastest of all rounds counts for each way.
 
 ``--write`` keeps the figures in ``prune_figures.json``, from which `make generate` makes the tables in README and
 guide.
@@ -207,7 +207,7 @@ def opening_times(lake: Lake, rounds: int) -> dict[str, float]:
 
 
 def pieces(lake: Lake, rounds: int) -> dict[str, dict[str, float]]:
-    """For each piece of metadata the files that it leaves over, and the seconds to find out and to read them."""
+    """For each piece of metadata the files that it keeps, and the seconds to find out and to read them."""
     question = Question(lake.column, lake.wanted)
     deciding: dict[str, Callable[[], list[str]]] = {
         **{name: partial(left_by, lake, piece) for name, piece in PIECES.items()},
@@ -298,7 +298,7 @@ def show(name: str, figures: Mapping[str, Any]) -> None:
 
 
 def show_pieces(found: Mapping[str, Mapping[str, float]]) -> None:
-    """Print what each piece of metadata leaves over."""
+    """Print what each piece of metadata keeps."""
     print()
     print_table(
         ("left over by", "files", "deciding, ms", "DuckDB reads them, ms"),

@@ -7,8 +7,8 @@ questions: a key, an absent key, a range of keys, twenty keys, a value of a rand
 
 Bytes and requests are counted by a server of the benchmark's own, which all of them can read from, DuckDB through a file system in
 Python.  For the times behind a store the server waits before each answer, and then takes as long as the bytes take at a rate; by
-default they take no time, so that time is a matter of requests that follow each other.  ``first`` knows nothing of the file, ``again``
-has whatever the reader keeps between queries; behind the store each asks anew whether the file is what it was.
+default they take no time, so that time depends on requests that follow each other.  ``first`` knows nothing of the file, ``again``
+has whatever the reader keeps between queries; behind the store each asks again whether the file is what it was.
 
 Then: what a request should be worth in bytes (the gap), the ladder with one rung off after the other, dictionaries, and a file of
 500 columns, whose metadata is what takes the time.
@@ -96,7 +96,7 @@ def _both_ways(
 ) -> dict[str, tuple[float, float]]:
     works: dict[str, Callable[[], Any]] = {}
     for name, reader in found.items():
-        works[f"{name} first"] = partial(reader.anew, question)
+        works[f"{name} first"] = partial(reader.first, question)
         works[f"{name} again"] = partial(reader.again, question)
     taken = seconds(works, rounds)
     return {name: (taken[f"{name} first"], taken[f"{name} again"]) for name in found}
@@ -133,7 +133,7 @@ def counts(
         counted[question.name] = {}
         for name, reader in found.items():
             server.counted()
-            reader.anew(question)
+            reader.first(question)
             counted[question.name][name] = server.counted()
     return counted
 
@@ -163,11 +163,11 @@ def gaps(
         server.counted()
         near = seconds({str(gap): partial(reader.again, question) for gap, reader in local.items()}, rounds)
         server.counted(pace)
-        far = seconds({str(gap): partial(reader.anew, question) for gap, reader in remote.items()}, rounds)
+        far = seconds({str(gap): partial(reader.first, question) for gap, reader in remote.items()}, rounds)
         found[question.name] = {}
         for gap, reader in remote.items():
             server.counted()
-            reader.anew(question)
+            reader.first(question)
             counted = server.counted()
             found[question.name][str(gap)] = {
                 "length": counted.length,

@@ -46,7 +46,7 @@ from _measure import goal, print_table, share
 from _sized_lake import COLUMN, fetched, lake, make_large_file
 
 import pqassay.checks
-from pqassay.judge.checker import Plan, concluded, planned
+from pqassay.judge.checker import CheckPlan, concluded, planned
 from pqassay.judge.one_file import Settings, judge_all
 from pqassay.report.model import Report
 from pqassay.stores.targets import Target
@@ -87,7 +87,7 @@ SAMPLE = 300
 # --------------------------------------------------------------------------------------------------- tasks
 
 
-def positions(plan: Plan, cores: int) -> list[list[int]]:
+def positions(plan: CheckPlan, cores: int) -> list[list[int]]:
     """The tasks into which a check packs files."""
     return packed_positions(plan.targets, plan.settings.tier, None, cores)
 
@@ -449,7 +449,9 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="keep what was measured")
-    parser.add_argument("--counts", action="store_true", help="count requests and bytes anew, and keep them")
+    parser.add_argument(
+        "--counts", action="store_true", help="start counting requests and bytes at 0, and keep them"
+    )
     options = parser.parse_args()
     old = Constants.read()
     if options.counts:

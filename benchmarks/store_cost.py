@@ -32,7 +32,7 @@ from _measure import cached, goal, print_table, share
 from _range_server import Pace, running
 from _sized_lake import CountingFile
 
-from pqassay.judge.checker import Plan, planned
+from pqassay.judge.checker import CheckPlan, planned
 from pqassay.judge.one_file import judge
 from pqassay.stores import kinds, remote
 from pqassay.stores.remote_source import RemoteSource, Tails
@@ -101,7 +101,7 @@ def indexes(path: Path) -> None:
 SHAPES = {"narrow": narrow, "wide": wide, "filters": filters, "indexes": indexes}
 
 
-def plan_of(shape: str) -> Plan:
+def plan_of(shape: str) -> CheckPlan:
     """A plan to judge two files of a shape, and so of a `_pm`."""
     made = SHAPES["wide" if shape == "pm" else shape]
     folder = cached(f"store-cost-{shape}", lambda unfinished: make_two(unfinished, made, shape))
@@ -133,7 +133,7 @@ class Counted(NamedTuple):
     seconds: float
 
 
-def counted(plan: Plan, tier: Tier) -> list[Counted]:
+def counted(plan: CheckPlan, tier: Tier) -> list[Counted]:
     """What each file of a plan costs."""
     tails, costs = Tails(), list[Counted]()
     for target in plan.targets:
@@ -152,7 +152,7 @@ def counted(plan: Plan, tier: Tier) -> list[Counted]:
             raise SystemExit(f"the file is not what it should be: {report}")
         for one in (source, *beside.values()):
             one.close()
-        read = [file for file in files if file.bytes]  # what nobody read, nobody would have opened
+        read = [file for file in files if file.bytes]  # what was not read would not have been opened
         costs.append(Counted(sum(file.requests for file in read), sum(file.bytes for file in read), seconds))
     return costs
 
@@ -191,7 +191,7 @@ class Run(NamedTuple):
 
 
 def in_a_store(shape: str, files: int, delay: float) -> Run:
-    """Check so many files at tier ``index`` in a store whose answers begin after a delay."""
+    """Check a number of files at tier ``index`` in a store whose answers begin after a delay."""
     (first, _) = plan_of(shape).targets
     with tempfile.TemporaryDirectory(dir=Path(first.path).parents[2]) as temporary:
         folder = Path(temporary)
@@ -207,7 +207,7 @@ def in_a_store(shape: str, files: int, delay: float) -> Run:
                 Target(f"s3://lake/{one.name}", f"lake/{Path(one.path).name}", store, one.size)
                 for one in local.targets
             ]
-            plan = Plan(Found(targets), local.settings)
+            plan = CheckPlan(Found(targets), local.settings)
             judge(targets[0], plan.settings)
             remote.TAILS.clear()
             server.counted(Pace(delay, 80e6))
@@ -291,7 +291,7 @@ def print_counts(shapes: Mapping[str, Any]) -> None:
 
 
 def rounded(value: Any) -> Any:
-    """Three digits of every number that is no count."""
+    """Three digits of every number but counts."""
     if isinstance(value, dict):
         return {key: rounded(member) for key, member in value.items()}
     return float(f"{value:.3g}") if isinstance(value, float) else value

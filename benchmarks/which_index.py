@@ -7,7 +7,7 @@ random order.  Four kinds of metadata are set against each other: minimum and ma
 (1 % false positives); IDX1, the distinct values of each file; and distinct sets of the index directory, those of each row group.
 
 One value that occurs and one that does not, between others, are looked up; what is counted is the row groups that are left over, of IDX1 those of the files
-that are.  The time to decide is that of the reference with everything in memory.  Of each time, the fastest of all rounds counts.
+that are.  The time to decide is that of the reference with everything in memory.  The fastest of all rounds counts for each time.
 
 ``--write`` keeps the figures in ``which_index_figures.json``, from which `make generate` makes the tables of the guide.
 """

@@ -55,7 +55,7 @@ Query = Callable[[], tuple[pa.Table, str]]
 
 
 def parents() -> dict[int, int]:
-    """Of each process of this machine, its parent."""
+    """The parent of each process of this machine."""
     found: dict[int, int] = {}
     if Path("/proc/self/stat").exists():
         for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -161,7 +161,7 @@ def engines(session: SparkSession) -> Iterator[tuple[str, Query, Query]]:
 
 
 def opening(files: str, ask: Callable[[Any], pa.Table], source: Any) -> tuple[pa.Table, str]:
-    """Ask an engine about a dataset that opens so many files."""
+    """Ask an engine about a dataset that opens ``files`` files."""
     return ask(source), files
 
 
@@ -181,7 +181,7 @@ def timed(query: Query) -> tuple[pa.Table, str, float]:
 
 
 def compare_engines() -> None:
-    """Ask all engines, with all files and with those that the index leaves over; leave if any rows differ."""
+    """Ask all engines, with all files and with those that the index keeps; leave if any rows differ."""
     from pqassay_spark.jobs.session import spark_session  # noqa: PLC0415 - without Java there is nothing to import it for
 
     truth: list[tuple[Any, ...]] | None = None

@@ -18,7 +18,7 @@ NULLS_KNOWN = int(StatFlag.NULL_COUNT_PRESENT)
 def header(
     names: Sequence[bytes], *, flags: int = 0, sections: bytes = b"", length: int | None = None
 ) -> bytearray:
-    """A header with optional INT64 columns; ``length`` is what each says of its name, which then begins with the area."""
+    """A header with optional INT64 columns; ``length`` is the length that each gives its name, which then begins with the area."""
     start = pm.FixedHeader.size + pm.ColumnDescriptor.size * len(names)
     raw = bytearray(pm.FixedHeader.build(pm.FixedHeader(0, flags, -1, 0, len(names), 0)))
     position = start
@@ -67,7 +67,7 @@ def add_footer(
 
 
 def judged(raw: bytes | bytearray, tier: Tier = "index") -> tuple[FileReport, Coverage]:
-    """What a check says of a ``_pm`` that stands alone."""
+    """What a check says about a ``_pm`` that stands alone."""
     report = pqassay.check(bytes(raw), kind="pm", tier=tier)
     (found,) = report.files
     return found, report.coverages[found.coverage]

@@ -1,4 +1,4 @@
-"""What an audit of values says of a file."""
+"""What an audit of values says about a file."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ for (const parent of document.querySelectorAll("main, main *")) {{
 
 @cache
 def script() -> str:
-    """The program itself; where it is neither kept nor to be had, the test is skipped, and fails with ``CI=true``."""
+    """The program itself; where it is neither kept nor available, the test is skipped, and fails with ``CI=true``."""
     try:
         return AXE.files(["axe.min.js"])["axe.min.js"].decode()
     except PackageMissingError as error:

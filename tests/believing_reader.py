@@ -45,7 +45,7 @@ class BelievingReader:
         self.file, self.fake = file, fake
         self.semantics = (
             GREATEST
-            if fake & {"counts of NaN", "no NaN count is no NaN", "NaN is within the bounds"}
+            if fake & {"counts of NaN", "no NaN count means no NaN", "NaN is within the bounds"}
             else Semantics()
         )
 
@@ -180,7 +180,7 @@ class _Group:
     def _may(self, zone: Zone, chunk: BelievedChunk, operator: str, written: Any) -> bool:
         """Whether any value of a zone may satisfy a condition."""
         nulls = zone.null_count
-        if nulls is None and "no null count is no null" in self.fake:
+        if nulls is None and "no null count means no null" in self.fake:
             nulls = 0
         if operator == "is null":
             by_flag = zone.is_null and "null counts alone" not in self.fake
@@ -221,7 +221,7 @@ class _Group:
         if not zone.is_floating or "NaN is within the bounds" in self.fake:
             return False
         if zone.nan_count is None:
-            return "no NaN count is no NaN" not in self.fake
+            return "no NaN count means no NaN" not in self.fake
         return zone.nan_count > 0
 
     def _is_not_in_filter(self, chunk: BelievedChunk, written: Any) -> bool:

@@ -67,7 +67,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
     def do_GET(self) -> None:
-        """Serve a file; a browser that goes away in the midst of it is nobody's mistake."""
+        """Serve a file; a browser that goes away in the midst of it is not a mistake."""
         with contextlib.suppress(ConnectionError):
             super().do_GET()
 
@@ -276,7 +276,7 @@ class Tab:
         self.close()
 
     def resize(self, width: int, height: int) -> None:
-        """Show it on a screen of so many pixels; a narrow one is a phone's."""
+        """Show it on a screen of a width in pixels; a narrow one is a phone's."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,

@@ -45,7 +45,7 @@ NAMED = (
 def shown() -> frozenset[str]:
     """The generated pages whose content is built.
 
-    All by `make damages`; otherwise those that tests name, and of the pages of one kind the first, and after it one of so many.
+    All by `make damages`; otherwise those that tests name, and of the pages of one kind the first, and after it one of a number.
     """
     seen: Counter[Hashable] = Counter()
     pages = set(NAMED)
@@ -67,7 +67,7 @@ def kinds() -> Iterator[tuple[Hashable, str]]:
 
 
 WITHOUT_SEARCH = "window.Worker = class extends EventTarget { postMessage() {} terminate() {} };"
-"""A script with which a page begins whose search nobody asks: that of each page indexes the whole site, which takes a second."""
+"""A script with which a page begins whose search is not used: that of each page indexes the whole site, which takes a second."""
 
 RESULTS = (
     """[...document.querySelectorAll(".md-search-result__list a")].map((link) => link.getAttribute("href"))"""

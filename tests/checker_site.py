@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
+import yaml  # type: ignore[import-untyped] # pqassay does not depend on its stubs
 from npm_package import PackageMissingError
 from pages.cases import case_pages
 from pages.files import checker
@@ -26,7 +26,7 @@ HOME = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>home
 
 
 def write_checker_site(folder: Path) -> Site:
-    """Write it; where the runtime is neither kept nor to be had, the test is skipped, and fails with ``CI=true``."""
+    """Write it; where the runtime is neither kept nor available, the test is skipped, and fails with ``CI=true``."""
     try:
         checker.PACKAGE.content()
     except PackageMissingError as error:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-# Tests start hundreds of processes, and each would compile this repository anew where the environment keeps Python from storing that.
+# Tests start hundreds of processes, and each would compile this repository again where the environment keeps Python from storing that.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

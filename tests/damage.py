@@ -29,13 +29,13 @@ from pqassay_spec.mutation.possible import mutations_of
 HOSTILE_NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, (1 << 64) - 1)
 
 SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 72
-"""Of the random damages one of so many is tried; all of them by `make damages`."""
+"""One of this number of random damages is tried; all of them by `make damages`."""
 
 SUGGESTED = 1 if SHARE == 1 else 12
-"""Of what the grammar suggests for fields of one kind the first is tried, and after it one of so many; all by `make damages`."""
+"""The first suggestion of the grammar for fields of one kind is tried, and after it one of this number; all by `make damages`."""
 
 EXAMPLES = 1 if SHARE == 1 else 6
-"""Of the examples of a property one of so many is drawn, others each time, and one of so many golden files is looked at; all by `make damages`."""
+"""One of this number of examples of a property is drawn, others each time, and of golden files; all by `make damages`."""
 
 LEAST = 10
 """Examples of a property that are drawn in any case."""

@@ -199,7 +199,7 @@ def raw(written: bytes) -> Constant:
 
 
 def moment(nanoseconds: int, digits: int, form: str) -> Constant:
-    """A moment as text, with so many digits behind the second: a day, a clock, a time of day, or with a zone."""
+    """A moment as text, with some digits behind the second: a day, a clock, a time of day, or with a zone."""
     step = 10 ** (9 - digits)
     count = nanoseconds // step * step
     days, rest = divmod(count, DAY)

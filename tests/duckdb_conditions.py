@@ -19,10 +19,10 @@ MOST_DIGITS = 38
 """Digits of the longest decimal of DuckDB."""
 
 MOST_DAYS = (1 << 31) - 2
-"""Beyond so many days since 1970, DuckDB has no dates."""
+"""Days since 1970 beyond which DuckDB has no dates."""
 
 MOST_COUNT = (1 << 63) - 1
-"""Beyond so many microseconds or nanoseconds since 1970, it has no timestamps of these units."""
+"""Microseconds or nanoseconds since 1970 beyond which it has no timestamps of these units."""
 
 
 def sql_of(condition: Condition) -> str:

@@ -76,7 +76,7 @@ class Worker:
 
 
 def _answer(connection: Connection) -> None:
-    """Answer until nobody asks any more."""
+    """Answer until no more questions come."""
     faulthandler.enable()
     while True:
         try:

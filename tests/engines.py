@@ -361,7 +361,7 @@ class Spark(Engine):
         """Rows that each of several scans of the same columns handed on before the filter saw them, all in one job.
 
         Args:
-            scans: Of each the file, what is asked, and the parts of the driver's ``SKIPPING`` to leave out.
+            scans: For each the file, what is asked, and the parts of the driver's ``SKIPPING`` to leave out.
         """
         with self._reader():
             frames = [self._asked(self._opened([path], without), query) for path, query, without in scans]

@@ -37,8 +37,8 @@ Mistake = Literal[
     "text is of signed bytes",
     "bounds of null pages count",
     "entries of lists are rows",
-    "no null count is no null",
-    "no NaN count is no NaN",
+    "no null count means no null",
+    "no NaN count means no NaN",
 ]
 """A mistake in the use of what is true."""
 
@@ -50,7 +50,7 @@ BELIEFS: dict[str, Fake] = {
     "deprecated bounds": frozenset({"deprecated bounds", "unsigned is signed", "text is of signed bytes"}),
     "deprecated bounds of page headers": frozenset({"statistics of page headers", "deprecated bounds"}),
     "bounds, of NaN as well": frozenset({"NaN is within the bounds"}),
-    "that NaN would be counted": frozenset({"no NaN count is no NaN"}),
+    "that NaN would be counted": frozenset({"no NaN count means no NaN"}),
 }
 """Fakes by what they believe."""
 

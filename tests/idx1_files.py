@@ -45,7 +45,7 @@ class Idx1File:
         payload: The payload; ``None`` for no blob at all.
         magic: The first bytes of the blob.
         length: The length field; the payload's own by default.
-        offset: Text of the offset key; where the blob stands by default.
+        offset: Text of the offset key; where the blob is by default.
         keys: Keys of the footer, as ``(key, value)``; ``{offset}`` in a value becomes the blob's offset.
     """
 

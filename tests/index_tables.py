@@ -1,4 +1,4 @@
-"""What index tables say, and what they must say of the files of a folder."""
+"""What index tables say, and what they must say about the files of a folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pqassay_reader.lake import index_table
 
 
 def table_rows(folder: Path) -> dict[tuple[str, str], tuple[int, int, int, int, set[str | None]]]:
-    """What the latest run says of each path and column: size, time, rows, nulls, values."""
+    """What the latest run says about each path and column: size, time, rows, nulls, values."""
     found: dict[tuple[str, str], tuple[int, Any]] = {}
     for run, part in index_table.parts(folder):
         for row in index_table.read_part(part).to_pylist():
@@ -25,7 +25,7 @@ def table_rows(folder: Path) -> dict[tuple[str, str], tuple[int, int, int, int, 
 
 
 def expected_rows(root: Path, column: str = "nation") -> dict[tuple[str, str], Any]:
-    """What the table must say of every file, as the files themselves say it."""
+    """What the table must say about every file, as the files themselves say it."""
     expected: dict[tuple[str, str], Any] = {}
     for path in sorted(root.rglob("*.parquet")):
         values = pq.read_table(path, columns=[column], partitioning=None).column(0)

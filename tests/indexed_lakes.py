@@ -78,7 +78,7 @@ def with_record(data: pa.Table, values: Sequence[str], **changes: Any) -> bytes:
 
 
 def entry(root: Path, name: str, column: str, values: Values, **changes: Any) -> Entry:
-    """What an index table says of a file as it is now, some of it changed."""
+    """What an index table says about a file as it is now, some of it changed."""
     found = os.stat(root / name)  # noqa: PTH116 - the time in nanoseconds
     members: dict[str, Any] = {
         "path": name,

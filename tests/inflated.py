@@ -1,4 +1,4 @@
-"""A great Parquet file with holes: a small one whose pages lie behind many megabytes that nobody wrote."""
+"""A great Parquet file with holes: a small one whose pages lie behind many megabytes that were never written."""
 
 from __future__ import annotations
 

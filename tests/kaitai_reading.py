@@ -10,7 +10,7 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
-import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
+import yaml  # type: ignore[import-untyped] # pqassay does not depend on its stubs
 
 Node = dict[str, Any]
 Leaves = set[tuple[int, int, Any]]

@@ -24,7 +24,7 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm import reading as pm_reading
 from pqassay_spec.pm.from_parquet.snapshot import BloomMode
-from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue
+from pqassay_spec.pm.value import SnapshotChunk, SnapshotColumn, SnapshotRowGroup, SnapshotValue
 from pqassay_spec.rules.catalogue import Tier
 
 
@@ -99,15 +99,15 @@ def with_footer(data: bytes, change: Callable[[FileMetaData], None]) -> bytes:
 
 def with_column(value: SnapshotValue, column: int, **changes: Any) -> SnapshotValue:
     """The value with another descriptor."""
-    columns: list[Column] = list(value.columns)
+    columns: list[SnapshotColumn] = list(value.columns)
     columns[column] = replace(columns[column], **changes)
     return replace(value, columns=tuple(columns))
 
 
 def with_chunk(value: SnapshotValue, row_group: int, column: int, **changes: Any) -> SnapshotValue:
     """The value with another column chunk."""
-    row_groups: list[RowGroup] = list(value.row_groups)
-    chunks: list[Chunk] = list(row_groups[row_group].chunks)
+    row_groups: list[SnapshotRowGroup] = list(value.row_groups)
+    chunks: list[SnapshotChunk] = list(row_groups[row_group].chunks)
     chunks[column] = replace(chunks[column], **changes)
     row_groups[row_group] = replace(row_groups[row_group], chunks=tuple(chunks))
     return replace(value, row_groups=tuple(row_groups))

@@ -9,12 +9,21 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pqassay_spec.pm.codes import ColumnType, PhysicalType
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    ExternalBloom,
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 
 MICROSECONDS = 1_000_000
-TIMESTAMP = Column("ts", PhysicalType.INT64, 0, ColumnType.TIMESTAMP | 1 << 17)
-NATION = Column("größe", PhysicalType.BYTE_ARRAY, 1, ColumnType.VARCHAR, max_def_level=1, repetition=1)
-KEY = Column("key", PhysicalType.FIXED_LEN_BYTE_ARRAY, 2, ColumnType.UUID, 16, 0, 1, 1)
+TIMESTAMP = SnapshotColumn("ts", PhysicalType.INT64, 0, ColumnType.TIMESTAMP | 1 << 17)
+NATION = SnapshotColumn(
+    "größe", PhysicalType.BYTE_ARRAY, 1, ColumnType.VARCHAR, max_def_level=1, repetition=1
+)
+KEY = SnapshotColumn("key", PhysicalType.FIXED_LEN_BYTE_ARRAY, 2, ColumnType.UUID, 16, 0, 1, 1)
 COLUMNS = (TIMESTAMP, NATION, KEY)
 
 
@@ -23,20 +32,24 @@ def time(seconds: int) -> bytes:
     return struct.pack("<q", seconds * MICROSECONDS)
 
 
-def row_group(number: int, *, bloom: bytes | ExternalBloom | None = None, version: int = 0) -> RowGroup:
+def row_group(
+    number: int, *, bloom: bytes | ExternalBloom | None = None, version: int = 0
+) -> SnapshotRowGroup:
     """A row group that follows those of smaller numbers in time; ``version`` moves it in the Parquet file."""
     offset = 4 + 1000 * (number + 100 * version)
-    return RowGroup(
+    return SnapshotRowGroup(
         10,
         (
-            Chunk(0, 4, 10, offset, 100, 0, None, time(60 * number), time(60 * number + 59), True, True),
-            Chunk(1, 2, 10, offset + 100, 50, 3, 2, b"Chad", b"Peru and more", True, False, bloom),
-            Chunk(6, 1, 10, offset + 150, 160),
+            SnapshotChunk(
+                0, 4, 10, offset, 100, 0, None, time(60 * number), time(60 * number + 59), True, True
+            ),
+            SnapshotChunk(1, 2, 10, offset + 100, 50, 3, 2, b"Chad", b"Peru and more", True, False, bloom),
+            SnapshotChunk(6, 1, 10, offset + 150, 160),
         ),
     )
 
 
-def snapshot(*groups: RowGroup, footer: int = 10_000, **given: Any) -> SnapshotValue:
+def snapshot(*groups: SnapshotRowGroup, footer: int = 10_000, **given: Any) -> SnapshotValue:
     """A snapshot of these row groups."""
     return replace(
         SnapshotValue(
@@ -45,7 +58,7 @@ def snapshot(*groups: RowGroup, footer: int = 10_000, **given: Any) -> SnapshotV
             footer,
             500,
             designated_timestamp=0,
-            sorting=(SortingColumn(0),),
+            sorting=(SnapshotSorting(0),),
             bloom_columns=(1,),
         ),
         **given,
@@ -60,7 +73,7 @@ bounds = st.none() | st.binary(min_size=1, max_size=20)
 bitsets = st.integers(1, 3).flatmap(lambda blocks: st.binary(min_size=32 * blocks, max_size=32 * blocks))
 
 columns = st.builds(
-    Column,
+    SnapshotColumn,
     name=st.text(max_size=5),
     physical_type=st.integers(0, 7),
     id=i32,
@@ -75,10 +88,10 @@ columns = st.builds(
 
 
 @st.composite
-def chunks(draw: st.DrawFn, blooms: st.SearchStrategy[bytes | ExternalBloom | None]) -> Chunk:
+def chunks(draw: st.DrawFn, blooms: st.SearchStrategy[bytes | ExternalBloom | None]) -> SnapshotChunk:
     """Any chunk."""
     least, greatest = draw(bounds), draw(bounds)
-    return Chunk(
+    return SnapshotChunk(
         draw(u8),
         draw(u8),
         draw(u64),
@@ -95,11 +108,11 @@ def chunks(draw: st.DrawFn, blooms: st.SearchStrategy[bytes | ExternalBloom | No
 
 
 @st.composite
-def row_groups(draw: st.DrawFn, value: SnapshotValue) -> RowGroup:
+def row_groups(draw: st.DrawFn, value: SnapshotValue) -> SnapshotRowGroup:
     """Any row group for the columns of a value."""
     external = st.builds(ExternalBloom, u64, st.integers(1, 9).map(lambda blocks: 32 * blocks))
     filters: st.SearchStrategy[bytes | ExternalBloom] = external if value.bloom_external else bitsets
-    return RowGroup(
+    return SnapshotRowGroup(
         draw(u64),
         tuple(
             draw(chunks(st.none() | filters if position in value.bloom_columns else st.none()))
@@ -122,7 +135,7 @@ def snapshots(draw: st.DrawFn) -> SnapshotValue:
         parquet_footer_length=draw(u32),
         unused_bytes=draw(st.integers(0, 1 << 50)),
         designated_timestamp=draw(st.integers(-1, len(found) - 1)),
-        sorting=tuple(SortingColumn(column, draw(st.booleans())) for column in sorting),
+        sorting=tuple(SnapshotSorting(column, draw(st.booleans())) for column in sorting),
         bloom_columns=blooms,
         bloom_external=bool(blooms) and draw(st.booleans()),
         squash_tracker=draw(st.none() | i64.filter(lambda number: number != -1)),

@@ -213,7 +213,7 @@ def end(pid: int) -> None:
 
 
 def end_left_running(pids: set[int]) -> list[str]:
-    """End processes that nobody ended, with all that they started; return a line about each that ran."""
+    """End processes that are left, with all that they started; return a line about each that ran."""
     words: list[str] = []
     for pid in sorted(pids):
         with contextlib.suppress(psutil.NoSuchProcess):

@@ -1,7 +1,7 @@
 """A plugin of pytest that runs tests that wait again and again: ``pytest -p repeated --times 20``.
 
 A test waits if it starts a process or a thread, uses a socket, or asks Spark or a browser: the events of Python's audit hook and the
-test's fixtures say so. Each of these runs until it was run so many times; one that takes over five seconds runs a quarter as often.
+test's fixtures say so. Each of these runs a number of times; one that takes over five seconds runs a quarter as often.
 A test that does not wait runs once. The report of each run counts, and a file gets a line about each: see `tools/run_loaded.py`.
 """
 

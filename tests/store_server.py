@@ -71,7 +71,7 @@ def store_server() -> Generator[StoreServer]:
         yield server
     finally:
         running.stop()
-        moto_api_backend.reset()  # what was stored would outlive the server, for whoever runs the next one in this process
+        moto_api_backend.reset()  # what was stored would outlive the server, for the next one in this process
         log.removeHandler(server.requests)
         log.setLevel(before[0])
         log.propagate = before[1]

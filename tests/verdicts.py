@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 
 
 def serious(file: FileReport) -> list[Finding]:
-    """The findings of verdict FAIL, WARN and POLICY; INFO is worth knowing and nobody's fault."""
+    """The findings of verdict FAIL, WARN and POLICY; INFO is worth knowing and not a fault."""
     return [finding for finding in file.findings if finding.verdict != "INFO"]

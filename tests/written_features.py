@@ -28,7 +28,7 @@ LONGEST_HEADER = 4096
 def features(source: Source) -> set[str]:
     """The features of a file: ``row groups: 2``, and for its columns such as ``s: codec ZSTD`` and ``s: bloom filter``.
 
-    Of a column are told: physical type, annotation, codec, encodings of its data pages, kind of its pages, ``pages`` where
+    The features of a column: physical type, annotation, codec, encodings of its data pages, kind of its pages, ``pages`` where
     a chunk has several of them, ``crc``, ``dictionary``, ``bounds``,
     ``column index``, ``longest page bound`` with its bytes, ``offset index``, ``bloom filter``.
 

@@ -1,6 +1,6 @@
 """What the guide pages of findings say, and the programs in them.
 
-A section of such a page begins with its title and with a line that says of which software it tells, what was observed and
+A section of such a page begins with its title and with a line that names the software, what was observed and
 which rules it is about:
 
     ### No page holds any value
@@ -8,7 +8,7 @@ which rules it is about:
     **parquet-go 0.32.0** · severity 1, wrong rows from a valid file · [PIX-081](../spec/page_index.md#pix-081)
 
 Its programs are blocks of code, and a block of text holds what those before it print.  Programs that need a library which is
-no Python distribution are built with what building the driver of that library has left, and without any network.
+not a Python distribution are built with what building the driver of that library has left, and without any network.
 
 Every program runs in a process with a limit of time, since libraries may hang where files are damaged.  Those that need Spark run in this
 one, since they share a session; there Java reads the files.
@@ -38,7 +38,7 @@ WRITERS = GUIDES / "findings-writers.md"
 SPARK = "Spark"
 
 SECONDS = 60.0
-"""Time for a program that is no Python; none takes a twentieth of that on a quiet machine."""
+"""Time for a program in another language than Python; none takes a twentieth of that on a quiet machine."""
 
 BUILD_SECONDS = 400.0
 """Time for building programs."""
@@ -138,7 +138,7 @@ def _demonstrations(text: str) -> Iterator[Demonstration]:
             yield Demonstration(tuple(programs), block["text"])
             programs = []
     if programs:
-        raise ValueError(f"nobody says what this prints: {programs[0].text}")
+        raise ValueError(f"no block says what this prints: {programs[0].text}")
 
 
 def findings(page: Path) -> list[Finding]:
@@ -175,7 +175,7 @@ class Workshop:
     Attributes:
         folder: A folder of its own.
         spark: Makes the session that programs call ``spark``.
-        seconds: Time for a program that is no Python.
+        seconds: Time for a program in another language than Python.
     """
 
     folder: Path
@@ -216,7 +216,7 @@ class Workshop:
             place: The folder, which is the current one for each.
 
         Returns:
-            What they print, and of one that fails or does not end in time what can be said of it.
+            What they print, or why one fails or does not end in time.
 
         Raises:
             ValueError: One cannot be built.
@@ -254,7 +254,7 @@ class Workshop:
 
 
 def printed_by(command: Sequence[str], place: Path, seconds: float = SECONDS) -> str:
-    """What a command prints in a folder, and of one that fails or does not end in time what can be said of it."""
+    """What a command prints in a folder, or why it fails or does not end in time."""
     try:
         ended = subprocess.run(
             command, cwd=place, capture_output=True, text=True, check=False, timeout=seconds

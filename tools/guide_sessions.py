@@ -304,7 +304,7 @@ def main() -> int:
 
 
 def _compared(path: Path, session: object | None, *, is_written: bool) -> int:
-    """Compare a page, or write it anew; return the number of its blocks that show something else."""
+    """Compare a page, or write it again; return the number of its blocks that show something else."""
     page = path.read_text("utf-8")
     with tempfile.TemporaryDirectory() as folder:
         played = list(play(page, Path(folder), session))

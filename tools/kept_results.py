@@ -105,7 +105,7 @@ def results(folder: Path = RESULTS) -> list[Kept]:
     """What is kept, by name, and older versions first.
 
     Raises:
-        UsageError: A file is no result of a run.
+        UsageError: A file is not a result of a run.
     """
     found: list[Kept] = []
     for path in folder.glob("*/*.json"):
@@ -125,7 +125,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def exchange(folder: Path = RESULTS) -> dict[str, Written]:
-    """What readers made of the files of each writer; nothing if nobody was asked.
+    """What readers made of the files of each writer; nothing if no reader was asked.
 
     Raises:
         pydantic.ValidationError: The file is of another form.

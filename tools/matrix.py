@@ -190,7 +190,7 @@ MOST_TOLD = 160
 
 
 def told(result: Result) -> str:
-    """What came, in a line; of a crash, the first line that tells of it."""
+    """What came, in a line; for a crash, the first line that reports it."""
     lines = (result.stderr or result.actual or "").splitlines()
     text = next((line for line in lines if TELLING.search(line)), lines[0] if lines else "")
     return " ".join(text.split())[:MOST_TOLD]
@@ -209,7 +209,7 @@ def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> d
         for writer, folder in files.items():
             paths = sorted(folder.rglob("*.parquet")) if writer not in ONLY_READERS else []
             ids = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
-            # A writer of indexes also writes golden files anew; every reader was asked about those themselves.
+            # A writer of indexes also rewrites golden files; every reader was asked about those themselves.
             tables = [(by_id[one], path) for one, path in zip(ids, paths, strict=True) if one in by_id]
             for case, path in tables:
                 place = Path(name, str(len(cases)))
@@ -233,7 +233,7 @@ WRITTEN = "written"
 
 
 def writer_of(name: str) -> str | None:
-    """Who wrote the file of a case of this id; ``None`` if it is about no written file."""
+    """The writer of the file of a case of this id; ``None`` if it is about no written file."""
     room, *rest = name.split("/")
     return rest[0] if room == WRITTEN else None
 
@@ -243,7 +243,7 @@ def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> Golden
 
     Args:
         case: The case that the writer was asked about.
-        by: Who wrote it.
+        by: The writer.
         content: The file.
         folder: An empty folder, into which it is put.
     """

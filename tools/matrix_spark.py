@@ -169,7 +169,7 @@ def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 
 def findings(report: str) -> list[Any]:
-    """What a report says of its files, but for how often a file was read."""
+    """What a report says about its files, but for how often a file was read."""
     return [
         (file["path"], file["outcome"], [(one["rule"], one["count"], one["at"]) for one in file["findings"]])
         for file in json.loads(report)["files"]
@@ -250,7 +250,7 @@ def answers(release: str) -> dict[str, Any]:
 
 
 def with_all_trials(answer: dict[str, Any]) -> dict[str, Any]:
-    """An earlier answer of a release, which says of trials that are newer that they were not asked."""
+    """An earlier answer of a release, where newer trials are marked as not asked."""
     asked = {
         place: {trial.name: answer[place].get(trial.name, NOT_ASKED) for trial in TRIALS}
         for place in ("own", "connect")

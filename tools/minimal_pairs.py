@@ -21,7 +21,7 @@ from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.queries import NoQuery, Query
 from pqassay.proof.trial import ENDINGS, NOT_ASKED, Asked, EngineProcesses, ending
 from pqassay.proof.true_values import TrueValues
-from pqassay.proof.worker import Answered, Planned, planned, write_truth
+from pqassay.proof.worker import Planned, ProofAnswer, planned, write_truth
 from pqassay.report.model import Finding
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay_spec.base.errors import FormatError
@@ -143,7 +143,7 @@ class Questions:
     reasons: dict[str, str] = field(default_factory=dict[str, str])
 
     def chosen(self, harmed: Mapping[int, int], most: int | None) -> dict[int, Question]:
-        """At most so many questions about each rule, those first that other engines were harmed by."""
+        """At most ``most`` questions about each rule, those first that other engines were harmed by."""
         numbers = {
             number
             for mine in self.of_rules.values()
@@ -375,7 +375,7 @@ def answers_of(
     asked: Mapping[int, tuple[Path, Query, Path]],
     size: int,
     path_for: Callable[[str], str] = str,
-) -> dict[int, Answered]:
+) -> dict[int, ProofAnswer]:
     """What an engine answers to queries of files whose true rows are known; what it has no words for is not comparable.
 
     Args:
@@ -387,20 +387,20 @@ def answers_of(
         path_for: Where the engine finds a file or table.
     """
     programs: dict[int, Asked] = {}
-    found: dict[int, Answered] = {}
+    found: dict[int, ProofAnswer] = {}
     for number, (path, query, truth) in asked.items():
         try:
             programs[number] = engine.program(path_for(str(path)), query), truth
         except Unwritable as error:
-            found[number] = Answered(error=str(error), is_incomparable=True)
+            found[number] = ProofAnswer(error=str(error), is_incomparable=True)
     if programs:
         answers = running.ask(engine, file, list(programs.values()), size)
         found |= dict(zip(programs, answers, strict=True))
     return found
 
 
-def effect_of(answer: Answered) -> Seen:
-    """The effect of an answer on whoever asked."""
+def effect_of(answer: ProofAnswer) -> Seen:
+    """The effect of an answer on its user."""
     if answer.error:
         return "read fails"
     return "wrong rows" if answer.wrong else "rows lost" if answer.lost else "nothing"

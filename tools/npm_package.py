@@ -33,7 +33,7 @@ ATTEMPTS = 3
 
 
 class PackageMissingError(Exception):
-    """A package is neither kept nor to be had, or is another one than was pinned."""
+    """A package is neither kept nor available, or is another one than was pinned."""
 
 
 @dataclass(frozen=True)

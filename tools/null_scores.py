@@ -44,7 +44,7 @@ FAKE_DRIVERS = {
     "accept_all": Fake("accepts everything, unread: an empty set, no rows, no row groups, no file written"),
     "reject_all": Fake("refuses everything, unread"),
     "crash_all": Fake("ends with exit status 1, as after an uncaught exception", SLICE),
-    "garbage": Fake("writes what is no JSON", SLICE),
+    "garbage": Fake("writes what is not JSON", SLICE),
     "lying": Fake("declares every capability and then supports none", SLICE),
     "off_by_one": Fake(
         "reads the payload of an index one byte too short; of _pm takes the snapshot before, leaves the last row group out, fetches a byte too few"

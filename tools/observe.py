@@ -18,7 +18,7 @@ from pathlib import Path
 
 from minimal_pairs import observe
 
-from pqassay.judge.workers import Limits
+from pqassay.judge.workers import WorkerLimits
 from pqassay.proof.engines import ENGINES
 from pqassay.proof.trial import WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
@@ -90,7 +90,7 @@ def main(ids: Sequence[str]) -> None:
         if (not ids or rule.id in ids) and not family_of(rule.id).is_about_tables
     ]
     date = dt.datetime.now(dt.UTC).date().isoformat()
-    with EngineProcesses(ENGINES, Limits(WORKERS, timeout=SECONDS)) as running:
+    with EngineProcesses(ENGINES, WorkerLimits(WORKERS, timeout=SECONDS)) as running:
         for number, (rule, found) in enumerate(observe(wanted, GOLDEN_FILES, running, date), start=1):
             entries[rule] = found
             print(f"{number} of {len(wanted)}: {rule} {found.summary.sentence}", flush=True)

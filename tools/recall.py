@@ -4,7 +4,7 @@
     python tools/recall.py --damages 2000       as many random damages; 0 for none
 
 A kind is one field of one structure and what happens to it; `recall_kinds` makes the mutations, and `recall_inside` what no field is named for.  Each is checked at tier
-``values``; what is reported beyond what the good file has counts as found.  A kind that nobody finds needs a
+``values``; what is reported beyond what the good file has counts as found.  A kind without a finding needs a
 reason in ``docs/data/recall_reasons.toml``: without one, this ends with exit status 1.
 """
 
@@ -51,7 +51,7 @@ def judged(data: bytes, base: Base) -> Judged:
 
 @cache
 def of_good(data: bytes, base: Base) -> Judged:
-    """What is said of the good file."""
+    """The findings about the good file."""
     return judged(data, base)
 
 
@@ -170,7 +170,7 @@ def mistake(seed: int) -> str | None:
 
 
 def mistakes(count: int) -> list[str]:
-    """What is wrong with the reports on so many damaged files."""
+    """What is wrong with the reports on a number of damaged files."""
     found = in_parallel(mistake, range(count), "random damages", 64)
     return [one for one in found if one is not None]
 

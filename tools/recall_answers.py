@@ -104,7 +104,7 @@ def in_parallel(
 
 
 def compared(before: Judged, after: Judged) -> Answer:
-    """What is said of a file with a false fact beyond what is said of the good one."""
+    """The findings about a file with a false fact beyond those about the good one."""
     new = after.findings - before.findings
     verdict = next((name for name in STRENGTH if any(name == key[2] for key in new)), UNSEEN)
     rules = sorted({key[0] for key in new if key[2] == verdict})
@@ -143,7 +143,9 @@ class Reason:
 
     def fits(self, kind: Kind) -> bool:
         """Whether it is about a kind."""
-        name, pattern = (one.replace("[", "<") for one in (kind.field, self.field))  # brackets are no pattern
+        name, pattern = (
+            one.replace("[", "<") for one in (kind.field, self.field)
+        )  # brackets are not a pattern
         return fnmatchcase(name, pattern) and fnmatchcase(kind.change, self.change)
 
 

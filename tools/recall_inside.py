@@ -61,7 +61,7 @@ DIFFERENCES = {
 # ------------------------------------------------------------------------------------------------------------- forms
 
 Change = Callable[[bytes, int, int], bytes]
-"""What makes false bytes of the true ones, which are so many values of so many bits."""
+"""What makes false bytes of the true ones, which are ``count`` values of ``bits`` bits."""
 
 
 def _runs(change: Callable[[list[int], int], bytes]) -> Change:
@@ -134,7 +134,7 @@ FRAMES: Mapping[tuple[CompressionCodec, str], Callable[[bytes], bytes]] = {
 
 
 def _days_later(days: int) -> Change:
-    """The first moment of a page, said to be so many days later, from which the time of day counts backwards."""
+    """The first moment of a page, moved some days later, from which the time of day counts backwards."""
     size = 12
 
     def made(data: bytes, *_: int) -> bytes:

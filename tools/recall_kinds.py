@@ -119,7 +119,7 @@ def without_indexes(path: str) -> str:
 
 
 def named(path: str) -> str:
-    """The field of a path: elements have no numbers, but for the root of the schema, which is no column."""
+    """The field of a path: elements have no numbers, but for the root of the schema, which is not a column."""
     is_of_root = path.startswith(ROOT_ELEMENT)
     return f"{ROOT_ELEMENT * is_of_root}{without_indexes(path.removeprefix(ROOT_ELEMENT))}"
 

@@ -74,7 +74,7 @@ FAST = (
 """For the time between two changes: at most 90 seconds on two cores."""
 
 CLASSES = [PYTHON, "tests/java_start.py"]
-"""Writes what lets Java start faster in the tests; it runs beside the checks before them, and they do without it."""
+"""Writes what lets Java start faster in the tests; it runs beside the checks before them, which do not need it."""
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """Browsers that the tests of the HTML report use, the first that there is."""

@@ -1,4 +1,4 @@
-"""Let Spark write the golden tables of its folder anew, in Iceberg and Delta: ``golden_files/interop/spark-<version>``.
+"""Let Spark write the golden tables of its folder again, in Iceberg and Delta: ``golden_files/interop/spark-<version>``.
 
     python tools/spark_tables.py [NAME ...]
 

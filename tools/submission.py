@@ -1,6 +1,6 @@
 """Results that others hand in: whether they are whole, about the cases that count, and without contradiction.
 
-Nobody here can repeat a run of a closed reader or one on hardware that is not at hand.  What can be tested is that the
+A run of a closed reader, or on hardware that is not at hand, cannot be repeated here.  What can be tested is that the
 results are about the golden cases as the revision has them, that nothing was left out, and that the counts follow from the list.
 """
 
@@ -57,7 +57,7 @@ NAMES = {
 
 
 def _about_names(report: RunReport) -> Iterator[str]:
-    """Names that are none: a page would show whatever is there."""
+    """Invalid names: a page would show whatever is there."""
     given = {
         "a capability": [*(report.driver.capabilities or ()), *(one.capability for one in report.not_asked)],
         "a case": [
@@ -77,7 +77,7 @@ def _about_names(report: RunReport) -> Iterator[str]:
     given_families = {one.family for one in report.results} | {one.family for one in report.exposures}
     strange = (given_families | {one.family for one in report.scores}) - prefixes
     if strange:
-        yield f"{printable(min(strange))[:LONGEST_SHOWN]!r} is no family"
+        yield f"{printable(min(strange))[:LONGEST_SHOWN]!r} is not a family"
 
 
 def _about_the_driver(report: RunReport) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _about_the_revision(report: RunReport, by: ScoredBy, cases: Sequence[GoldenC
     if by.sha256 != known.sha256:
         yield (
             f"scored_by.sha256 is {by.sha256[:12]}, and the cases of revision {by.revision} have {known.sha256[:12]}: "
-            "their list was written anew since. Run again with a newer pqassay"
+            "their list was rewritten since. Run again with a newer pqassay"
         )
         return
     if by.changed:

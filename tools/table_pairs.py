@@ -21,7 +21,7 @@ from pqassay.judge.checker import check
 from pqassay.proof.engines import Engine
 from pqassay.proof.queries import NoQuery, Query, number_of
 from pqassay.proof.trial import ENDINGS, EngineProcesses, Places, ending, verdict_on
-from pqassay.proof.worker import Answered
+from pqassay.proof.worker import ProofAnswer
 from pqassay.report.model import EngineVerdict, Finding
 from pqassay.stores.table_files import TableAt
 from pqassay_spec.rules.observed import HARM, EngineAnswers, Observation, Seen
@@ -151,11 +151,11 @@ class Told:
     """
 
     verdict: EngineVerdict
-    answer: Answered
+    answer: ProofAnswer
 
     @property
     def seen(self) -> Seen | None:
-        """The effect on whoever asked; ``None`` where the answer says nothing."""
+        """The effect on the user; ``None`` where the answer says nothing."""
         return None if self.verdict == "not comparable" else effect_of(self.answer)
 
 
@@ -210,7 +210,7 @@ class TableMeasurement:
     ) -> dict[int, Told]:
         def answers(
             asked: Mapping[int, tuple[Path, Query, Path]], control: int | None = None
-        ) -> dict[int, Answered]:
+        ) -> dict[int, ProofAnswer]:
             key = f"{pair.case} {control}"
             return answers_of(
                 engine, self.running, key, asked, SIZE, lambda path: places.path_for(engine, path, pair.kind)

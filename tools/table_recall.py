@@ -3,7 +3,7 @@
 ``make generate`` then makes the page ``docs/recall.md``.
 
 A kind is one field and what happens to it; `table_recall_facts` makes the false facts.  Each table is judged at tier ``values``; what is
-reported beyond what the good table has counts as found.  A kind that nobody finds needs a reason in
+reported beyond what the good table has counts as found.  A kind without a finding needs a reason in
 ``docs/data/table_recall_reasons.toml``: without one, or with one that nothing needs, this ends with exit status 1.
 """
 
@@ -36,7 +36,7 @@ import pqassay
 
 @cache
 def of_good(table: str) -> Judged:
-    """What is said of a good table."""
+    """The findings about a good table."""
     return judged(files_of(table))
 
 

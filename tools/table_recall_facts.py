@@ -97,7 +97,7 @@ def files_of(table: str) -> dict[str, bytes]:
 def read_of(table: str, files: Files) -> list[str]:
     """The files of metadata that readers of a table read.
 
-    Of an Iceberg table, none that only earlier snapshots have; of a Delta table, no commits that its newest checkpoint replaces.
+    Without those that only earlier snapshots of an Iceberg table have, or commits that the newest checkpoint of a Delta table replaces.
     """
     if not any(name.endswith(".avro") for name in files):
         logged = {name: name.rpartition("/")[2] for name in files}
@@ -209,7 +209,7 @@ def _kind_of(path: Sequence[Any]) -> str:
 
 
 def removed_from(files: Files) -> set[str]:
-    """The data files of a Delta table that a later commit removes: what was said of them is over."""
+    """The data files of a Delta table that a later commit removes: claims about them no longer count."""
     logs = [
         data for name, data in files.items() if name.endswith(".json") and name.startswith(f"{DELTA_LOG}/")
     ]
@@ -335,7 +335,7 @@ def of_avro(files: Files, file: str) -> Iterator[Change]:
     for number, record in enumerate(records):
         for path, value in _leaves(record):
             if record.get("status") == DELETED and path != ("status",):
-                continue  # nothing is said of the table by it
+                continue  # it claims nothing about the table
             news = list(others(value))
             if value is not None and _may_be_null(schema, path):
                 news.append((REMOVED, None))

@@ -69,7 +69,7 @@ def take(path: Path, url: str, by: str, name: str | None, folder: Path, today: d
     Args:
         path: The file that was handed in.
         url: Where it was published.
-        by: Who handed it in.
+        by: The submitter.
         name: Name of the implementation's folder; without one, what the driver calls itself.
         folder: The folder of all results.
         today: The day.

@@ -1,4 +1,4 @@
-"""Let Spark mend tables by the statements of `pqassay repair`, and try the statements that people expect to do it.
+"""Let Spark repair tables by the statements of `pqassay repair`, and try the statements that people expect to do it.
 
     python tools/try_repairs.py            try, and print
     python tools/try_repairs.py --write    put the tables into docs/guide/repair.md
@@ -8,7 +8,7 @@ It runs in an environment of its own, with a version of Spark for which there ar
     python -m venv spark && spark/bin/pip install pyspark==4.1.4 . && spark/bin/python tools/try_repairs.py
 
 The jars come from Maven Central.  Spark writes a table; one of its files has a false bound, in the log of a Delta table, and in the footer and
-manifest of an Iceberg table, which got the file by `add_files`.  Of each statement it is measured whether that file is still live afterwards, how many others were written anew, whether the rows are equal, and whether
+manifest of an Iceberg table, which got the file by `add_files`.  It is measured for each statement whether that file is still live afterwards, how many others were rewritten, whether the rows are equal, and whether
 `pqassay check` is content.  Then the plans of all golden tables that have statements are run.
 """
 
@@ -55,7 +55,7 @@ class Tried(NamedTuple):
         table: What kind of table it was.
         statement: The statement, as it is shown.
         outcome: What became of the file.
-        others: How many other files were written anew.
+        others: How many other files were rewritten.
         rows: Whether the rows are equal.
         verdict: What `pqassay check` says then.
     """
@@ -183,7 +183,7 @@ class Table:
         return sorted(tuple(row) for row in self.spark.sql(f"SELECT {columns} FROM {self.name}").collect())
 
     def report(self) -> Any:
-        """What a check says of it now."""
+        """What a check says about it now."""
         return pqassay.check(str(self.folder), tier="values")
 
     def tried(self, about: str, shown: str, statements: list[str]) -> Tried:
@@ -199,13 +199,13 @@ class Table:
         return Tried(
             about,
             shown,
-            "written anew" if is_gone else "**as before**",
+            "rewritten" if is_gone else "**as before**",
             f"{len(gone) - is_gone} of {FILES - 1}",
             "equal" if self.all_rows() == self.rows else "**not equal**",
             "conformant" if self.report().exit_code == 0 else "FAIL",
         )
 
-    def mended(self, about: str) -> Tried:
+    def repaired(self, about: str) -> Tried:
         """Run what a plan says, and prove by its list that it helped."""
         with tempfile.TemporaryDirectory() as home:
             report = Path(home, "report.json")
@@ -270,7 +270,7 @@ MENDED = (
     Kind("Iceberg, sorted", "iceberg", ordered=("ALTER TABLE {t} WRITE ORDERED BY id DESC",)),
     Kind("Iceberg by partitions", "iceberg", is_partitioned=True),
 )
-"""Tables that are mended by their plan."""
+"""Tables that are repaired by their plan."""
 
 TRIED: tuple[tuple[Kind, str], ...] = (
     (PLAIN_DELTA, "SET spark.databricks.delta.optimize.minFileSize = 100; OPTIMIZE {t}"),
@@ -295,13 +295,13 @@ TRIED: tuple[tuple[Kind, str], ...] = (
         "UPDATE {t} SET id = id WHERE endswith(_file, '{f}')",
     ),
 )
-"""Statements that people expect to mend a table, each on one of its own."""
+"""Statements that people expect to repair a table, each on one of its own."""
 
 
 def attempts(spark: Any, home: Path) -> Iterator[Tried]:
     """Try every statement on a table of its own."""
     for number, kind in enumerate(MENDED):
-        yield Table(spark, home / f"m{number}", kind).mended(kind.about)
+        yield Table(spark, home / f"m{number}", kind).repaired(kind.about)
         spark.sql("RESET")
     for number, (kind, statement) in enumerate(TRIED):
         table = Table(spark, home / f"t{number}", kind)
@@ -371,7 +371,7 @@ def _ran(spark: Any, name: str, place: Path, step: Step) -> str:
     if rows() != before:
         return "**rows differ**"
     left = {one.rule for file in pqassay.check(str(place), tier="values").files for one in file.findings}
-    return "**not mended**" if left & set(step.rules) else "mended"
+    return "**not repaired**" if left & set(step.rules) else "repaired"
 
 
 def golden_table(found: list[Planned]) -> Iterator[str]:
@@ -388,8 +388,8 @@ def golden_table(found: list[Planned]) -> Iterator[str]:
 
 
 GOLDEN_OUTCOMES = {
-    "mended": "mended, rows equal",
-    "**not mended**": "**not mended**",
+    "repaired": "repaired, rows equal",
+    "**not repaired**": "**not repaired**",
     "**rows differ**": "**rows differ**",
     "refused": "Spark refuses the statement",
     "unreadable": "Spark cannot read the table",

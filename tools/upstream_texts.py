@@ -107,7 +107,7 @@ def sections_of(name: str, text: str) -> list[Section]:
 
 
 def within(sections: Sequence[Section], headings: Collection[str]) -> list[Section]:
-    """The sections that are named, each with what stands under deeper headings; all if none are named."""
+    """The sections that are named, each with what is under deeper headings; all if none are named."""
     found: list[Section] = []
     depth = 0
     for section in sections:
@@ -119,7 +119,7 @@ def within(sections: Sequence[Section], headings: Collection[str]) -> list[Secti
 
 
 def digests_of(sections: Sequence[Section], headings: Sequence[str]) -> dict[str, str]:
-    """The digest of each section that is named, what stands under deeper headings included; without those that are not there."""
+    """The digest of each section that is named, what is under deeper headings included; without those that are not there."""
     found = {heading: within(sections, [heading]) for heading in headings}
     return {
         heading: digest_of("\n".join(f"{one.heading}\n{one.text}" for one in mine))

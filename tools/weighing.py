@@ -25,7 +25,7 @@ import pqassay
 from pqassay.report.weighing import SIDES, Side, worst
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
-from pqassay_spec.mutation.file_tree import Chunk, FileTree, Page
+from pqassay_spec.mutation.file_tree import ChunkParts, FileTree, Page
 
 FIGURES = Path(__file__).parents[1] / "docs/data/weighing.json"
 
@@ -152,7 +152,7 @@ def _width(kind: str) -> int:
     return WIDTHS.get(COLUMNS[kind][1], 13 if kind == "decimal" else 0)
 
 
-def _value_pages(chunk: Chunk) -> list[Page]:
+def _value_pages(chunk: ChunkParts) -> list[Page]:
     """The pages with the values: the dictionary where there is one."""
     return [page for page in chunk.pages if page.header.dictionary_page_header is not None] or chunk.pages
 

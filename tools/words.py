@@ -3,45 +3,31 @@
 Run as ``python tools/words.py``: prints each match in `CLEAN` and exits with 1 if there is one.
 """
 
-import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
 PATTERNS = re.compile(
-    r"(?<!there )\b(?:is|are|was|were) no (?!more\b|less\b|longer\b|greater\b)|\bnobody\b|\bwhoever\b|\banew\b|\bso many\b"
-    r"|\b(?:say|says|said|tell|tells|told) of\b|\bmend(?:s|ed|ing)?\b|\bcomes? to no good\b|\bleav(?:e|es|ing) over\b"
-    r"|\bdo(?:es)? without\b|\bmakes? out\b|\ball the same\b"
+    r"(?<![Tt]here )\b(?:is|are|was|were) no(?:ne\b| (?!more\b|less\b|longer\b|greater\b))|(?<!-)\b[Nn]obody\b|\b[Ww]hoever\b|\banew\b"
+    r"|\bso many\b|\b(?:say|says|said|tell|tells|told) of\b|\bmend(?:s|ed|ing)?\b|\b(?:came|comes?) to no good\b|\bleav(?:e|es|ing) over\b"
+    r"|\bdo(?:es)? without\b|\bmakes? out\b|\ball the same\b|(?:^|(?<=[.;:#|`-] )|(?<=\"))(?:Of (?!course\b)|Who )[a-z]"
+    r"|\bstands?\b(?! for\b| alone\b| out\b)|\bmatters? of\b|\bto be had\b"
 )
-"""What a sentence must not have. "There is no" and "is no longer" are plain English."""
+"""What a sentence must not have, with single spaces. "There is no" and "is no longer" are plain English."""
+
+AROUND = 70
+"""Characters on either side of a match that are shown."""
 
 CLEAN = (
     "README.md",
-    "spec/pqassay_spec/rules/*.toml",
-    "conformance/pqassay/cli/**/*.py",
-    "conformance/pqassay/difference/**/*.py",
-    "conformance/pqassay/dump/**/*.py",
-    "conformance/pqassay/proof/**/*.py",
-    "conformance/pqassay/tables/**/*.py",
-    "conformance/pqassay_lake/cli/**/*.py",
-    "conformance/pqassay_lake/cost/**/*.py",
-    "conformance/pqassay_tables/under_test/**/*.py",
-    "pipeline/pqassay_spark/check/**/*.py",
-    "pipeline/pqassay_spark/cli/**/*.py",
-    "pipeline/pqassay_spark/jobs/**/*.py",
-    "pipeline/pqassay_spark/produce/**/*.py",
-    "reference_impl/pqassay_reader/condition/**/*.py",
-    "reference_impl/pqassay_reader/directory/**/*.py",
-    "reference_impl/pqassay_reader/pages/**/*.py",
-    "reference_impl/pqassay_reference/cli/**/*.py",
-    "reference_impl/pqassay_reference/files/**/*.py",
-    "reference_impl/pqassay_reference/lake/**/*.py",
-    "spec/pqassay_spec/mutation/**/*.py",
-    "spec/pqassay_spec/rules/**/*.py",
+    "benchmarks/*.py",
+    "CONTRIBUTING.md",
+    "conformance/*.md",
+    "conformance/**/*.py",
+    "conformance/implementations/*/*.md",
     "docs/guide/commands.md",
     "docs/guide/estimate.md",
     "docs/guide/first-driver.md",
@@ -50,8 +36,19 @@ CLEAN = (
     "docs/guide/scan.md",
     "docs/guide/spark-produce.md",
     "docs/guide/which-index.md",
-    "spec/chapters/bloom.md",
-    "spec/chapters/compact_thrift.md",
+    "examples/**/*.md",
+    "examples/**/*.py",
+    "golden_files/README.md",
+    "pipeline/**/*.py",
+    "reference_impl/**/*.py",
+    "spec/chapters/*.md",
+    "spec/pqassay_spec/**/*.py",
+    "spec/pqassay_spec/rules/*.toml",
+    "tests/*.py",
+    "tests/[!d]*/**/*.py",
+    "tools/[!w]*.py",
+    "tools/*/**/*.py",
+    "tools/w[!o]*.py",
 )
 """Texts that have none, as patterns of paths: the list only grows. Of TOML, the values of `SENTENCES`."""
 
@@ -60,35 +57,25 @@ SENTENCES = ("sentence", "practice", "reading")
 
 
 def matches(text: str) -> list[str]:
-    """What in a text matches `PATTERNS`, in order."""
-    return [match.group() for match in PATTERNS.finditer(text)]
+    """What in a text matches `PATTERNS`, in order, with some text around; a line break counts as a space."""
+    line = " ".join(text.split())
+    return [line[max(0, match.start() - AROUND) : match.end() + AROUND] for match in PATTERNS.finditer(line)]
 
 
-def sentences(path: Path) -> Iterator[str]:
-    """The texts of a file that users read: sentences of rules, strings of code but docstrings, or lines."""
+def sentences(path: Path) -> str:
+    """What people read of a file: sentences of rules, or all of it, code included, which looks like no pattern."""
     text = path.read_text("utf-8")
-    if path.suffix == ".py":
-        tree = list(ast.walk(ast.parse(text)))
-        docstrings = {id(node.value) for node in tree if isinstance(node, ast.Expr)}
-        strings = (node for node in tree if isinstance(node, ast.Constant) and id(node) not in docstrings)
-        yield from (node.value for node in strings if isinstance(node.value, str))
-        return
     if path.suffix != ".toml":
-        yield from text.splitlines()
-        return
-    for rule in tomllib.loads(text).get("rule", []):
-        yield from (rule[key] for key in SENTENCES if key in rule)
+        return text
+    return "\n".join(
+        rule[key] for rule in tomllib.loads(text).get("rule", []) for key in SENTENCES if key in rule
+    )
 
 
 def problems() -> list[str]:
-    """A line for each text in `CLEAN` that has a match: its file, the words, the text."""
+    """A line for each match in `CLEAN`: its file and the text."""
     files = [path for pattern in CLEAN for path in sorted(ROOT.glob(pattern))]
-    return [
-        f"{path.relative_to(ROOT)}: {', '.join(words)}: {text}"
-        for path in files
-        for text in sentences(path)
-        if (words := matches(text))
-    ]
+    return [f"{path.relative_to(ROOT)}: {text}" for path in files for text in matches(sentences(path))]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Ask engines what they make of false claims of tables: ``python tools/write_table_engines.py --ask [FAMILY] [--new]``.
 
-What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures anew, one
+What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures again, one
 family of golden tables (``dlt``, ``ice``) or both, with ``--new`` those that were not asked about, or whose bytes have changed since: each golden table
 with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each rule in the
 table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
@@ -25,7 +25,7 @@ from table_pairs import FAMILIES as KINDS
 from table_pairs import MANIFEST, TableMeasurement, TablePair, observation, table_pairs
 from table_pairs import TABLE as TABLE_FOLDER
 
-from pqassay.judge.workers import Limits
+from pqassay.judge.workers import WorkerLimits
 from pqassay.proof.engines import Engine
 from pqassay.proof.table_proof import proof_of
 from pqassay.proof.trial import WORKERS, EngineProcesses
@@ -70,7 +70,7 @@ def ask(families: Sequence[str], *, only_new: bool = False) -> None:
     date = dt.datetime.now(dt.UTC).date().isoformat()
     asked: dict[TableKind, Sequence[Engine]] = {KINDS[name]: require_engines(name) for name in families}
     observed = dict(observations())
-    with EngineProcesses([], Limits(WORKERS, timeout=SECONDS)) as running:
+    with EngineProcesses([], WorkerLimits(WORKERS, timeout=SECONDS)) as running:
         measurement = TableMeasurement(running, asked)
         for family in families:
             pairs = table_pairs(GOLDEN, family)

@@ -1,4 +1,4 @@
-"""The judge: checks Parquet files against the specification, whoever wrote them.
+"""The judge: checks Parquet files of any writer against the specification.
 
 >>> import pqassay
 >>> report = pqassay.check(b"not a Parquet file at all")

@@ -66,14 +66,14 @@ def tested_by(rule_id: str) -> Iterator[str]:
 
 def _observations(rule_id: str) -> Iterator[str]:
     """What each engine did, and with which golden files."""
-    found = observations().get(rule_id)
-    if found is None or not found.engines:
+    observation = observations().get(rule_id)
+    if observation is None or not observation.engines:
         return
-    names = [f"{one.engine} {one.version}" for one in found.engines]
+    names = [f"{one.engine} {one.version}" for one in observation.engines]
     width = max(map(len, names))
-    for name, one in zip(names, found.engines, strict=True):
+    for name, one in zip(names, observation.engines, strict=True):
         yield f"{'':<{LABEL + 2}}{name:<{width}}  {one.line}"
-    yield from _labelled("measured on", f"{', '.join(found.cases)} ({found.date})")
+    yield from _labelled("measured on", f"{', '.join(observation.cases)} ({observation.date})")
 
 
 def places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 
-class Check:
+class CheckFixture:
     """The fixture ``pqassay_check``."""
 
     def __call__(
@@ -72,6 +72,6 @@ class Check:
 
 
 @pytest.fixture
-def pqassay_check() -> Check:
+def pqassay_check() -> CheckFixture:
     """Check Parquet files as ``pqassay check`` does; the test fails with the text of the findings."""
-    return Check()
+    return CheckFixture()

@@ -78,7 +78,7 @@ def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]
     Args:
         report: The report.
         at: When the check began, in seconds since 1970.
-        owner: Whom a finding is for; ``None`` where nobody is known.
+        owner: Whom a finding is for; ``None`` where that is not known.
     """
     files = Counter[str](file.outcome for file in report.files)
     findings = Counter(

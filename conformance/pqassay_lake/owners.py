@@ -23,7 +23,7 @@ EXPIRED = "the snapshot that added it has expired"
 
 
 def owner_of(table: str, file: str) -> Owner:
-    """Who added a file to a table.
+    """The owner: the writer that added a file to a table.
 
     Args:
         table: The folder or URI of a Delta or Iceberg table.
@@ -70,7 +70,7 @@ class Owners:
     """
 
     def __init__(self, targets: Iterable[Target], names: Collection[str]) -> None:
-        wanted = set(names)
+        asked = set(names)
         self._tables: dict[str, TableAt] = {}
         self._of_files: dict[str, FileOwners] = {}
         paths: dict[TableAt, dict[str, str]] = {}
@@ -80,7 +80,7 @@ class Owners:
                 continue
             if target.is_table:
                 self._tables[target.name] = full[target.table.light()] = target.table
-            elif target.name in wanted:
+            elif target.name in asked:
                 inside = target.path.removeprefix(target.table.path_of(""))
                 paths.setdefault(target.table.light(), {})[inside] = target.name
         for table, names_of in paths.items():
@@ -88,12 +88,12 @@ class Owners:
             self._of_files.update({names_of[path]: owner for path, owner in owners.items()})
 
     def of_file(self, name: str) -> Owner | None:
-        """Who added a file to its table; ``None`` of a file that belongs to none."""
+        """The owner that added a file to its table; ``None`` for a file outside tables."""
         found = self._of_files.get(name)
         return None if found is None else found.wrote
 
     def of_finding(self, finding: Finding) -> Owner | None:
-        """Whom a finding is for: about a file, who wrote it; about what the table says of it, who made the entry.
+        """Whom a finding is for: the writer of the file, or of the entry in the table if that is wrong.
 
         ``None`` where no table is behind it.
         """
@@ -107,7 +107,7 @@ class Owners:
 
 
 def owner_of_metadata(table: TableAt, file: str) -> Owner:
-    """Who wrote a file of a table's metadata: whom a finding about the table itself is for.
+    """The writer of a file of a table's metadata: whom a finding about the table itself is for.
 
     Args:
         table: The table.

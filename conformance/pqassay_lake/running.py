@@ -6,14 +6,14 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pqassay.judge.checker import Outcome, Plan, Progress, Work, concluded
+from pqassay.judge.checker import CheckPlan, Outcome, Progress, Work, concluded
 from pqassay.judge.one_file import Judged
 from pqassay_lake.history.incremental import Keeper
 from pqassay_lake.sampling import Wish, sampled
 
 
 def carried_out(
-    plan: Plan,
+    plan: CheckPlan,
     work: Work,
     *,
     started: int,
@@ -26,7 +26,7 @@ def carried_out(
 
     Args:
         plan: What is to be judged.
-        work: Who judges.
+        work: The workers that judge.
         started: When the run began, before the files were found; in nanoseconds since 1970.
         table: The folder of a findings table that is written.
         is_reused: Whether verdicts of unchanged files are taken from it.
@@ -54,7 +54,7 @@ def carried_out(
     return plan, report, [] if keeper is None or not keeper.note else [keeper.note]
 
 
-def _alone(plan: Plan, work: Work, positions: Sequence[int]) -> Generator[Judged]:
+def _alone(plan: CheckPlan, work: Work, positions: Sequence[int]) -> Generator[Judged]:
     targets = [plan.targets[position] for position in positions]
     with closing(work.judge(plan, targets, wants_etags=False)) as verdicts:
         for verdict, _ in verdicts:

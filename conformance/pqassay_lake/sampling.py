@@ -1,9 +1,9 @@
-"""A sample of the files of a check, chosen so that a bound can be told of those that were not judged.
+"""A sample of the files of a check, chosen so that a bound can be given for those that were not judged.
 
 Files are divided into strata by what is known before any is opened: the table, and the partition or folder. Nothing that changes when files are copied or
 checked out, such as their times, has a part in it. All files have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes files from all strata in
 proportion, in each of them by chance, so that a larger sample contains the smaller one, and a sample that was interrupted goes on where
-it was. Who wrote a file is learned from its footer: the sample grows until the bound is reached for each writer that is frequent.
+it was. The writer of a file is in its footer: the sample grows until the bound is reached for each writer that is frequent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pqassay.errors import UsageError
-from pqassay.judge.checker import Plan, Progress, concluded
+from pqassay.judge.checker import CheckPlan, Progress, concluded
 from pqassay.judge.one_file import Judged
 from pqassay.report.bounds import ANY, SampleBound, Sampled, needed, upper_bound
 from pqassay.report.model import COUNTED, FileReport, Report, Threshold
@@ -172,14 +172,14 @@ class Sampling:
         if bound is None or self._rounds > ROUNDS or self.size == len(self._order):
             return False
         found = Counter(writer_of(file.created_by) for file in files if not file.error)
-        wanted = needed(bound, risk=self._wish.risk)
+        needed_files = needed(bound, risk=self._wish.risk)
         total = sum(found.values())
         if len(found) < 2:
             return False  # the bound of all files is that of the one writer
-        short = [count for count in found.values() if FREQUENT * total <= count < wanted]
+        short = [count for count in found.values() if FREQUENT * total <= count < needed_files]
         if not short:
             return False
-        factor = min(GROWTH, 1.02 * wanted / min(short))
+        factor = min(GROWTH, 1.02 * needed_files / min(short))
         size = min(len(self._order), math.ceil(self.size * factor))
         is_more, self.size = size > self.size, size
         return is_more
@@ -208,7 +208,7 @@ class Sampling:
         self, members: Sequence[Judged], writer: str | None, files: int | None
     ) -> Iterator[SampleBound]:
         for rule, broken, tested in self._counts(members):
-            # Where a rule could not be tested, nobody knows of how many files it could have been.
+            # Where a rule could not be tested, it is not known in how many files it could have been.
             known = files if tested == len(members) else None
             at_most = upper_bound(broken, tested, known, risk=self._wish.risk)
             yield SampleBound(rule, tested, broken, at_most, writer)
@@ -240,13 +240,13 @@ Judge = Callable[[Sequence[int]], Iterable[Judged]]
 
 
 def sampled(
-    plan: Plan,
+    plan: CheckPlan,
     wish: Wish,
     judge: Judge,
     *,
     save: Callable[[Report, Sequence[int]], object] | None = None,
     progress: Progress | None = None,
-) -> tuple[Plan, Report]:
+) -> tuple[CheckPlan, Report]:
     """Carry out a plan on a sample, which grows until its bounds are reached.
 
     Args:
@@ -260,24 +260,24 @@ def sampled(
         The plan of what was judged, and the report, with `Report.sample`.
     """
     sampling = Sampling(plan.targets, wish, plan.settings.level)
-    found: dict[int, Judged] = {}
+    judged_files: dict[int, Judged] = {}
     while True:
-        rest = [one for one in (*sampling.tables, *sampling.chosen) if one not in found]
+        rest = [one for one in (*sampling.tables, *sampling.chosen) if one not in judged_files]
         for start in range(0, len(rest), BATCH):
             batch = rest[start : start + BATCH]
             for position, verdict in zip(batch, judge(batch), strict=True):
-                found[position] = verdict
+                judged_files[position] = verdict
                 if progress is not None:
-                    progress(len(found), len(sampling.tables) + sampling.size, verdict[0])
+                    progress(len(judged_files), len(sampling.tables) + sampling.size, verdict[0])
             if save is not None:
-                save(_concluded(plan, found)[1], sorted(found))
-        if not sampling.grow(found[position][0] for position in sampling.chosen):
+                save(_concluded(plan, judged_files)[1], sorted(judged_files))
+        if not sampling.grow(judged_files[position][0] for position in sampling.chosen):
             break
-    judged, report = _concluded(plan, found)
-    return judged, replace(report, sample=sampling.told([found[one] for one in sampling.chosen]))
+    judged, report = _concluded(plan, judged_files)
+    return judged, replace(report, sample=sampling.told([judged_files[one] for one in sampling.chosen]))
 
 
-def _concluded(plan: Plan, found: Mapping[int, Judged]) -> tuple[Plan, Report]:
+def _concluded(plan: CheckPlan, found: Mapping[int, Judged]) -> tuple[CheckPlan, Report]:
     positions = sorted(found)
     judged = replace(plan, found=plan.found.reduced(positions, REASON))
     return judged, concluded(judged, [found[position] for position in positions])

@@ -168,7 +168,7 @@ class DriverItem(pytest.Item):
             if result.operation == "hello" and not result.known
         ]
         if report.tested_nothing:
-            rows.append("nothing was tested: the driver supports none of these operations")
+            rows.append("nothing was tested: the driver supports no operation that was asked for")
         if rows:
             pytest.fail("\n".join(rows), pytrace=False)
 

@@ -1,4 +1,4 @@
-"""Tables: what Delta and Iceberg say of their files, as a plug-in of the judge.
+"""Tables: what Delta and Iceberg say about their files, as a plug-in of the judge.
 
 What lives here: metadata that are read into facts (`metadata`), a table and the claims about its files under test (`under_test`), these claims put
 to the values (`values`), rules about both (`checks`), the bytes of metadata (`dump`), engines that read tables (`proof`), and what the judge asks of

@@ -38,7 +38,7 @@
       try {
         history.replaceState(null, "", address);
       } catch {
-        // A page that was opened from disk may not change its address: the filter works all the same.
+        // A page that was opened from disk may not change its address: the filter still works.
       }
     }
 

@@ -1,4 +1,4 @@
-"""The nightly job: check the lake, keep what was found, tell whose it is, and plan what mends it.
+"""The nightly job: check the lake, keep what was found, name its owner, and plan its repair.
 
     python nightly.py
 

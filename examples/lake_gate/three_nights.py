@@ -37,7 +37,7 @@ def three_nights() -> list[int]:
     return codes
 
 
-def mended() -> int:
+def repaired() -> int:
     """Run the plan by Spark; return the exit code of a check of the whole table, whatever is known."""
     import repair  # type: ignore[import-not-found]  # noqa: PLC0415 - needs Spark
 
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
         return 2
     codes, expected = three_nights(), [1, 0, 1]
     if "--with-spark" in arguments:
-        codes.append(mended())
+        codes.append(repaired())
         expected.append(0)
     show(f"Exit codes: {codes}, expected: {expected}")
     return 0 if codes == expected else 1

@@ -1,4 +1,4 @@
-"""Two jobs that write into one Delta table, each with a release that writes something false, and the table is none the wiser.
+"""Two jobs that write into one Delta table, each with a release that writes something false, and the table does not notice.
 
 `load_prices` writes by deltalake 1.6.6, which puts the bounds of wide decimals into the log with fewer digits than they have: a query for
 the greatest price finds no row.  `load_labels` writes its file by pyarrow 26.0.1, which takes an unused category for the least value where there is

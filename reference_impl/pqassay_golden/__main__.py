@@ -22,7 +22,7 @@ def golden(
         bool, typer.Option("--check", help="Write nothing; fail if a file is not what would be written.")
     ] = False,
 ) -> None:
-    """Write the golden files anew. Cases of another provenance in the folder stay as they are."""
+    """Write the golden files again. Cases of another provenance in the folder stay as they are."""
     if not folder.is_dir():
         fail(f"{folder}: no such folder", 2)
     try:

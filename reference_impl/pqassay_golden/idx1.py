@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from pqassay_golden.recipes import Bad, Good, bad, set_to
-from pqassay_golden.tiny.parquet import Column, Index, TinyParquet
+from pqassay_golden.tiny.parquet import Column, IndexToEmbed, TinyParquet
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.mutation.mutations import Mutation
 
@@ -26,12 +26,14 @@ def column(*values: str | None, optional: bool = True) -> tuple[Column, ...]:
 
 def indexed(*values: str | None, payload: bytes | None = None, **options: Any) -> TinyParquet:
     """A file with these values, and an index."""
-    return TinyParquet(column(*values), index=Index("nation", payload), **options)
+    return TinyParquet(column(*values), index=IndexToEmbed("nation", payload), **options)
 
 
 def _article(*values: str) -> TinyParquet:
     """One of the three files with which the format was published."""
-    return TinyParquet((Column("category", "string", values),), index=Index("category", companion=True))
+    return TinyParquet(
+        (Column("category", "string", values),), index=IndexToEmbed("category", companion=True)
+    )
 
 
 def look_for(value: str) -> Sequence[Any]:
@@ -41,13 +43,13 @@ def look_for(value: str) -> Sequence[Any]:
 
 PLAIN = TinyParquet(
     (Column("nation", "string", NATIONS), Column("year", "int64", YEARS, optional=False)),
-    index=Index("nation"),
+    index=IndexToEmbed("nation"),
 )
-COMPANION = replace(PLAIN, index=Index("nation", companion=True))
+COMPANION = replace(PLAIN, index=IndexToEmbed("nation", companion=True))
 PAGED = replace(COMPANION, row_group_rows=3, page_rows=2, page_index=True, bloom_filters=("nation", "year"))
 BLOB_FIRST = replace(
     PAGED,
-    index=Index("nation"),
+    index=IndexToEmbed("nation"),
     body=("row groups", "idx1", "bloom filters", "column indexes", "offset indexes"),
 )
 BLOB_BEFORE_PAGE_INDEX = replace(
@@ -69,17 +71,17 @@ GOOD = (
     Good("idx1/between-bloom-filters-and-page-index", "Bloom filters before the index, page index behind it", replace(PAGED, body=("row groups", "bloom filters", "idx1", "column indexes", "offset indexes")), PERU),
     Good("idx1/between-column-and-offset-indexes", "Column indexes before the index, offset indexes behind it", replace(PAGED, body=("row groups", "column indexes", "idx1", "offset indexes", "bloom filters")), PERU),
     Good("idx1/between-row-groups", "The index is stored between two row groups", replace(PAGED, body=("row group 0", "idx1", "other row groups", "bloom filters", "column indexes", "offset indexes")), PERU),
-    Good("idx1/required-column", "The indexed column is required", TinyParquet(column("a", "b", "a", optional=False), index=Index("nation")), look_for("a")),
+    Good("idx1/required-column", "The indexed column is required", TinyParquet(column("a", "b", "a", optional=False), index=IndexToEmbed("nation")), look_for("a")),
     Good("idx1/one-value", "One value in every row", indexed("a", "a", "a"), look_for("a")),
     Good("idx1/absent-value", "A scan for a value that lies between the bounds and occurs nowhere", indexed("a", "c"), look_for("b")),
     Good("idx1/article-first-file", "The first file of the article: foo, bar, foo. Its bounds hold bas, its set does not", _article("foo", "bar", "foo"), ("=", "category", "bas")),
     Good("idx1/article-second-file", "The second file of the article: baz, qux. Its bounds hold foo, its set does not", _article("baz", "qux"), ("=", "category", "foo")),
     Good("idx1/article-third-file", "The third file of the article: foo, quux, quux", _article("foo", "quux", "quux"), ("=", "category", "foo")),
-    Good("idx1/many-values", "A thousand values", TinyParquet((Column("nation", "string", [f"value {number:03d}" for number in range(1000)]),), row_group_rows=300, page_rows=100, index=Index("nation")), look_for("value 777")),
+    Good("idx1/many-values", "A thousand values", TinyParquet((Column("nation", "string", [f"value {number:03d}" for number in range(1000)]),), row_group_rows=300, page_rows=100, index=IndexToEmbed("nation")), look_for("value 777")),
     Good("idx1/no-rows", "No rows, an empty payload", indexed(), look_for("a"), values=()),
     Good("idx1/only-nulls", "Nothing but nulls, an empty payload", indexed(None, None), ("is null", "nation"), values=()),
-    Good("idx1/only-nulls-companion", "Nothing but nulls, and a companion record that says so", replace(indexed(None, None), index=Index("nation", companion=True)), ("is null", "nation"), values=()),
-    Good("idx1/only-nulls-beside-values", "Nothing but nulls in the indexed column, and values in another one; the companion record says which is meant", TinyParquet((Column("nation", "string", [None, None]), Column("city", "string", ["p", "q"])), index=Index("nation", companion=True)), ("is null", "nation"), values=(), rules=("IDX1-019",)),
+    Good("idx1/only-nulls-companion", "Nothing but nulls, and a companion record that says so", replace(indexed(None, None), index=IndexToEmbed("nation", companion=True)), ("is null", "nation"), values=()),
+    Good("idx1/only-nulls-beside-values", "Nothing but nulls in the indexed column, and values in another one; the companion record says which is meant", TinyParquet((Column("nation", "string", [None, None]), Column("city", "string", ["p", "q"])), index=IndexToEmbed("nation", companion=True)), ("is null", "nation"), values=(), rules=("IDX1-019",)),
     Good("idx1/empty-value-first", "The empty string, in front of the others", indexed("a", "", None), look_for(""), rules=("IDX1-012",)),
     Good("idx1/empty-value-between", "The empty string between two others", indexed("a", "", "b", payload=b"a\n\nb"), look_for(""), rules=("IDX1-012",)),
     Good("idx1/carriage-return-last", "A value that ends in a carriage return, as the last one", indexed("a\r", "b"), look_for("a\r"), rules=("IDX1-014",)),
@@ -89,10 +91,10 @@ GOOD = (
     Good("idx1/other-line-ends", "Characters at which other splitters split: U+2028, U+0085, VT, FF, FS", indexed("x\u2028y", "x\x85y", "p\x0bq", "p\x0cq", "p\x1cq"), look_for("x\u2028y")),
     Good("idx1/unicode", "NUL, a byte order mark, combining characters, characters beyond the BMP", indexed("nul\0z", "\ufeffbom", "é", "e\u0301", "😀", "ß", "日本"), look_for("e\u0301")),
     Good("idx1/values-like-magics", "Values that look like magics and headers", indexed("IDX1", "PAR1", "IDX1\x03\0\0\0\0\0\0\0abc"), look_for("IDX1")),
-    Good("idx1/column-with-dots", "A column whose name holds dots and quotation marks", TinyParquet((Column('a.b "c"', "string", ["x", "y"]),), index=Index('a.b "c"', companion=True)), ("=", 'a.b "c"', "x"), encode=None, misread_by=("fastparquet",)),
-    Good("idx1/key-text-elsewhere", "The text of the key also occurs in the name of a column, in the value of another key and at the beginning of a longer key", TinyParquet((Column("distinct_index_offset", "string", ["p", "q"]), Column("nation", "string", ["x", "y"])), index=Index("nation", companion=True), keys=(("note", "distinct_index_offset"), ("distinct_index_offset.old", "4"))), look_for("x")),
-    Good("idx1/second-column", "Two string columns; the index describes the second", TinyParquet((Column("city", "string", ["p", "q"]), Column("nation", "string", ["x", "y"])), index=Index("nation", companion=True)), look_for("x")),
-    Good("idx1/without-annotation", "Text in a column that is not annotated as text", TinyParquet((Column("nation", "binary", [b"a", b"b", None]),), index=Index("nation")), ("=", "nation", {"bytes": "61"}), encode=None),
+    Good("idx1/column-with-dots", "A column whose name holds dots and quotation marks", TinyParquet((Column('a.b "c"', "string", ["x", "y"]),), index=IndexToEmbed('a.b "c"', companion=True)), ("=", 'a.b "c"', "x"), encode=None, misread_by=("fastparquet",)),
+    Good("idx1/key-text-elsewhere", "The text of the key also occurs in the name of a column, in the value of another key and at the beginning of a longer key", TinyParquet((Column("distinct_index_offset", "string", ["p", "q"]), Column("nation", "string", ["x", "y"])), index=IndexToEmbed("nation", companion=True), keys=(("note", "distinct_index_offset"), ("distinct_index_offset.old", "4"))), look_for("x")),
+    Good("idx1/second-column", "Two string columns; the index describes the second", TinyParquet((Column("city", "string", ["p", "q"]), Column("nation", "string", ["x", "y"])), index=IndexToEmbed("nation", companion=True)), look_for("x")),
+    Good("idx1/without-annotation", "Text in a column that is not annotated as text", TinyParquet((Column("nation", "binary", [b"a", b"b", None]),), index=IndexToEmbed("nation")), ("=", "nation", {"bytes": "61"}), encode=None),
     Good("idx1/line-feed-without-index", "A value that holds a line feed, and therefore no index", TinyParquet(column("x\ny", "z")), look_for("x\ny"), rules=("IDX1-015",), decode=None, encode=None),
     Good("idx1/only-empty-value-without-index", "Only the empty string, and therefore no index", TinyParquet(column("", None)), look_for(""), rules=("IDX1-013",), decode=None, encode=None),
     Good("idx1/no-string-column-without-index", "No string column, and therefore no index", TinyParquet((Column("year", "int64", [1, 2], optional=False),)), ("=", "year", 1), rules=("IDX1-018",), decode=None, encode=None),
@@ -173,7 +175,7 @@ BAD = (
     Bad("idx1/length-cuts-values", "The length ends behind the second value", LOST, "idx1/another-order", set_to("idx1.length", 3), ("IDX1-016",), decode="accept", values=("b", "c")),
     Bad("idx1/value-too-many", "A value of the index occurs in no row", "A reader opens the file for nothing.", "idx1/one-value", _payload("a\nb"), ("IDX1-017",), decode="accept", values=("a", "b"), scan="same-rows"),
     Bad("idx1/index-without-rows", "The index of a file without rows holds a value", "none while there are no rows to lose; the index was made for other ones", "idx1/no-rows", _payload("a"), ("IDX1-018",), decode="accept", values=("a",), scan="same-rows"),
-    Bad("idx1/empty-index-beside-values", "An empty index that nobody says the column of, in a file with a column of nulls and one with values", "If the index is that of the column with values, all queries on it skip the file: their rows are missing.", "idx1/only-nulls-beside-values", Mutation("remove", "footer.key_value_metadata[1]"), ("IDX1-019",), decode="accept", scan="same-rows"),
+    Bad("idx1/empty-index-beside-values", "An empty index without the name of its column, in a file with a column of nulls and one with values", "If the index is that of the column with values, all queries on it skip the file: their rows are missing.", "idx1/only-nulls-beside-values", Mutation("remove", "footer.key_value_metadata[1]"), ("IDX1-019",), decode="accept", scan="same-rows"),
     Bad("idx1/no-string-column", "The file has an index and no string column", "A reader that takes another column for the indexed one skips files that hold rows.", "idx1/no-string-column-without-index", Mutation("insert", "idx1", {"payload": b"a"}), ("IDX1-018",)),
     _companion("companion-no-json", "The companion record is not JSON", IGNORED, "companion", set_to("footer.key_value_metadata[1].value", "{"), "IDX1-020"),
     _companion("companion-empty", "The companion record is an empty text", IGNORED, "companion", set_to("footer.key_value_metadata[1].value", ""), "IDX1-020"),

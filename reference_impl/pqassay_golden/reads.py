@@ -10,7 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pqassay_spec.golden.case import ReadExpectation, Refusal, RowsToRead, Scan
-from pqassay_spec.golden.literals import Binary, Date, Decimal, Float, List, Rows, Time, Timestamp, Written
+from pqassay_spec.golden.literals import (
+    BinaryLiteral,
+    Date,
+    Decimal,
+    Float,
+    List,
+    Rows,
+    Time,
+    Timestamp,
+    Written,
+)
 from pqassay_spec.rules.catalogue import Effect
 from pqassay_spec.rules.catalogue import rules as catalogue
 
@@ -28,8 +38,8 @@ class Exemption:
     Attributes:
         rows, refusal: See `ReadExpectation`.
         reason: Why.
-        changed: Of rows of its own, the values that the parent's rows do not have, by row and column.
-        row_count: Of rows of its own, how many of the parent's rows there are; by default all.
+        changed: The values that the parent's rows do not have, by row and column, for rows of its own.
+        row_count: How many of the parent's rows there are, for rows of its own; by default all.
     """
 
     rows: RowsToRead
@@ -91,18 +101,18 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     **_refusable("Readers ignore an annotation that does not fit its column, since https://github.com/apache/parquet-format/pull/606; those from before refuse the file.", "integer-of-7-bits integer-too-wide uuid-on-a-number"),
     **_refusable("With such a page the chunk does not hold the values of all its rows.", "page-of-no-values"),
     **_refusable("A reader that takes the levels for what they are called finds none that fit the values.", "levels-bit-packed"),
-    # No two readers agree, or nobody says what is right.
+    # No two readers agree, or it is not defined what is right.
     **_anything("Columns are asked for by name, and here two have the same.", "name-twice group-called-like-a-column names-that-differ-by-case"),
     **_anything("LogicalTypes.md leaves the behaviour undefined for integers beyond the width of their type.", "integer-of-9-bits integer-below-zero integer-of-17-bits"),
     **_anything("The type says that there is no value, and there is one: null and the stored number are both right.", "unknown-with-a-value"),
     **_anything("No engine reads a time of day outside of the day as another does.", "time-below-zero time-of-the-next-day"),
-    **_anything("The run repeats a boolean that is none; engines take it for true, for false, or refuse it.", "flag-of-2"),
+    **_anything("The run repeats an invalid boolean; engines take it for true, for false, or refuse it.", "flag-of-2"),
     **_anything("The nanoseconds are those of another day; engines add them to the day or drop them.", "moment-before-midnight"),
     **_anything("Levels that no list has; engines make different lists of them.", "list-goes-on-as-null empty-list-goes-on"),
     **_anything("The rows are in another file; who reads a summary believes it or looks there.", "summary-stale"),
     **_anything("Keys and values are of different lists; engines go by the one or by the other.", "values-of-other-maps"),
     **_anything("The bytes are the damaged ones for a reader without the annotation, and another value or none for one with it.", "variant-names-cut-off variant-with-a-shredded-field variant-names-not-sorted variant-missing variant-field-without-name variant-object-not-shredded variant-with-more-bytes variant-fields-descend variant-of-version-2 variant-beside-its-number variant-cut-off reference-of-other-members reference-at-text geo-document-covering-beside geo-document-of-text geometry-as-text geometry-cut-off geometry-with-a-reference-system logical-type-unknown"),
-    **{f"sta/{name}": Exemption("unspecified", "allowed", "The bytes of the values are damaged: nobody can say what they were.") for name in ("bytes-of-values-reversed", "streams-split-twice", "page-of-zeros")},
+    **{f"sta/{name}": Exemption("unspecified", "allowed", "The bytes of the values are damaged: the values are lost.") for name in ("bytes-of-values-reversed", "streams-split-twice", "page-of-zeros")},
     # Lawful rows of its own.
     "pqf/row-group-unlisted": Exemption("own", "allowed", "What the footer does not list is not part of the file.", row_count=4),
     "pqf/null-list-of-two": _own("A list whose first entry is null is null; DuckDB writes and reads it so.", {(0, "marks"): None}),
@@ -111,7 +121,7 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     "pqf/json-with-single-quotes": _own("Readers that do not parse JSON return the text.", {(0, "facts"): "{'a': 1}"}),
     "pqf/json-of-two-values": _own("Readers that do not parse JSON return the text.", {(0, "facts"): "[1", (1, "facts"): "2]"}),
     "pqf/json-nan": _own("Readers that do not parse JSON return the text.", {(0, "facts"): '{"a": NaN}'}),
-    "pqf/bson-cut-off": _own("Readers that do not parse BSON return the bytes.", {(3, "document"): Binary("0c00000010610007000000")}),
+    "pqf/bson-cut-off": _own("Readers that do not parse BSON return the bytes.", {(3, "document"): BinaryLiteral("0c00000010610007000000")}),
     "pqf/date-of-the-year-10000": _own("The format allows the date; not every library has one for it.", {(1, "day"): Date("2932897")}),
     "pqf/timestamp-infinite": _own("The format allows the moment; not every library has one for it.", {(1, "micros"): Timestamp(f"{(1 << 63) - 1}000")}),
     "pqf/time-at-the-end": _own("DuckDB writes this time and reads it back; not every library has one for it.", {(1, "micros"): Time("86400000000000")}),
@@ -153,7 +163,7 @@ def expected_scan(
 ) -> Scan | None:
     """What a scan of a damaged file must give where the table of the case does not say it.
 
-    A lie about rows is shown, and not scored: no reader can be blamed for believing it.  Of what misleads nobody a reader
+    A lie about rows is shown, and not scored: no reader can be blamed for believing it.  If a file misleads no reader, a reader
     of some rows makes what a reader of all rows makes; ``None`` where no rows are known.
     """
     if read.rows == "unspecified":

@@ -23,7 +23,7 @@ _COLUMN = re.compile(r"\b(?:columns|column_chunks|column_descriptors)\[(\d+)\]")
 _COUNT_OF_NULLS = re.compile(r"null_count|num_nulls")
 
 WITHOUT_ORDER = ("geometry", "geography")
-"""Types of columns whose values nobody looks for by ``=``."""
+"""Types of columns whose values queries do not look for by ``=``."""
 
 
 def misleading(path: str, rows: Rows) -> list[Any] | None:

@@ -195,7 +195,7 @@ ODDITIES: dict[tuple[str, str], set[str]] = {
 
 
 def broken(report: Report) -> set[str]:
-    """The rules that a report says are broken, but for what is nobody's fault; it must have judged every file."""
+    """The rules that a report says are broken, but for remarks; it must have judged every file."""
     assert ["conformant"] * len(report.files) == [file.outcome for file in report.files]
     return {finding.rule for file in report.files for finding in serious(file)}
 

@@ -373,7 +373,7 @@ class Found(NamedTuple):
 
 
 def few(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Of the choices those with a value that none before them has: they have all values of all options."""
+    """The choices with a value that none before them has: they have all values of all options."""
     met: set[tuple[str, str]] = set()
     kept: list[Mapping[str, Any]] = []
     for choice in choices:

@@ -84,7 +84,7 @@ BOUNDS = [
 PLACES: tuple[Place, ...] = get_args(Place)
 
 PART = 1 if EXAMPLES == 1 else 5
-"""Of the values with their bounds each kind and place looks at one of so many, and others than its neighbors; all by `make damages`."""
+"""Each kind and place looks at one of this number of values with their bounds, and others than its neighbors; all by `make damages`."""
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -1,4 +1,4 @@
-"""What `pqassay explain` says of every rule: where it is declared, checked and described."""
+"""What `pqassay explain` says about every rule: where it is declared, checked and described."""
 
 from __future__ import annotations
 

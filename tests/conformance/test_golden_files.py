@@ -61,7 +61,7 @@ def found(name: str) -> list[str]:
 
 
 def outcome(name: str) -> str:
-    """The outcome; what could not be looked at is a matter of `test_gaps`."""
+    """The outcome; `test_gaps` tests what could not be looked at."""
     return judged(name).files[0].outcome.removesuffix(" where checked")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
+import yaml  # type: ignore[import-untyped] # pqassay does not depend on its stubs
 from typer.testing import CliRunner
 
 from kaitai_reading import Leaves, plain, read, values

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 pytest_plugins = ["pytester"]
 
 # A test run within this process forgets what it was first to import.  Imported again, an exception would be another class to
-# whoever knows the first one: so everything is there before.
+# a process that knows the first one: so everything is there before.
 for package in (pqassay, pqassay_spec):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if not module.name.endswith("__main__"):

@@ -24,7 +24,7 @@ import processes
 from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app
 from pqassay.cli.main import spark as spark_app
-from pqassay.pytest_plugin import Check
+from pqassay.pytest_plugin import CheckFixture
 from pqassay.report.comparison import compare
 from pqassay.report.renderers.comparison_text import render_markdown
 
@@ -240,7 +240,7 @@ def by_fixture(release: str | None, _: Path) -> Outcome:
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         try:
-            Check()(PLACES, rules=release)
+            CheckFixture()(PLACES, rules=release)
         except pytest.fail.Exception as error:
             return Outcome(1, len(FAILING.findall(str(error))) == 3, "")
     return Outcome(0, False, "\n".join(str(one.message) for one in raised))

@@ -353,7 +353,7 @@ ALL_TIERS = "PQASSAY_ALL_TIERS" in os.environ
 """Whether every golden file is judged at all tiers, which takes a minute more: the deepest asks what the others ask."""
 
 EACH = 12
-"""Of so many golden files, one is judged at all tiers in any case."""
+"""One of this number of golden files is judged at all tiers in any case."""
 
 FOREIGN = "interop/"
 """Where all golden files are judged, since each was written by something else; elsewhere one of twelve is, and all by `make damages`."""
@@ -415,7 +415,7 @@ def test_every_golden_file_has_the_same_report_as_in_cpython(
 
 
 EACH_TABLE = 15
-"""Of so many golden tables, one is judged in the browser."""
+"""One of this number of golden tables is judged in the browser."""
 
 
 def test_golden_tables_have_the_same_report_as_in_cpython(
@@ -523,7 +523,7 @@ def test_the_policy_of_the_page_lets_neither_it_nor_its_worker_ask_another_serve
 
     class Other(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            """Note what came and answer whoever asks."""
+            """Note what came and answer every request."""
             heard.append(self.path)
             self.send_response(200)
             self.send_header("Access-Control-Allow-Origin", "*")

@@ -31,7 +31,7 @@ def imports_below(root: Path) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, file in files.items():
         found = imported(ast.parse(file.read_text("utf-8")))
-        # What is no module itself is a name in one.
+        # What is not a module itself is a name in one.
         graph[name] = {one if one in files else one.rpartition(".")[0] for one in found} & files.keys()
     return graph
 

@@ -15,7 +15,7 @@ def test_the_guide_is_right_about_what_answers_cost() -> None:
         name: one["duckdb"]["least"]["processor"] / one["answer"]["least"]["processor"]
         for name, one in lakes.items()
     }
-    # DuckDB alone is no faster where most files are skipped, and is where half of the rows have to be decoded for it.
+    # DuckDB alone is not faster where most files are skipped, and is where half of the rows have to be decoded for it.
     assert ratios["clustered"] >= 1
     assert 0.2 <= ratios["everywhere"] < 1
 

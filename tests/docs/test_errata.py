@@ -37,7 +37,7 @@ def data(case: str) -> bytes:
 
 
 def chunk(case: str, column: int) -> ChunkClaims:
-    """What a golden file of the page index says of a chunk of its first row group."""
+    """What a golden file of the page index says about a chunk of its first row group."""
     source = BytesSource(data(case))
     return read_facts(source).claims_of(source, 0, column)
 

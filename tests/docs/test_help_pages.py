@@ -54,7 +54,7 @@ NOT_PLAIN = re.compile(
     r"|\b(?:colour|favour|licence|neighbour)",
     re.IGNORECASE,
 )
-"""Riddles, inversions and spellings that a help page does without."""
+"""Riddles, inversions and spellings that a help page must not have."""
 
 FRAME = str.maketrans(dict.fromkeys("│╭╮╰╯─*", " "))
 

@@ -10,11 +10,11 @@ import pytest
 from minimal_pairs import Measurement, Pair, chosen, effect_of, observe, pairs
 
 from places import GOLDEN_FILES
-from pqassay.judge.workers import Limits
+from pqassay.judge.workers import WorkerLimits
 from pqassay.proof import worker
 from pqassay.proof.engines import Engine, require_engines
 from pqassay.proof.trial import Asked, EngineProcesses
-from pqassay.proof.worker import Answered
+from pqassay.proof.worker import ProofAnswer
 from pqassay_spec.rules.catalogue import rules
 from pqassay_spec.rules.observed import EngineAnswers, observations
 
@@ -30,7 +30,7 @@ ENGINES = [
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[EngineProcesses]:
-    with EngineProcesses(ENGINES, Limits(2)) as found:
+    with EngineProcesses(ENGINES, WorkerLimits(2)) as found:
         yield found
 
 
@@ -66,13 +66,13 @@ def test_the_files_that_break_a_rule_alone_are_asked_for_first() -> None:
 @pytest.mark.parametrize(
     ("seen", "answer"),
     [
-        ("nothing", Answered(rows=3)),
-        ("rows lost", Answered(rows=2, lost=1)),
-        ("wrong rows", Answered(rows=3, lost=1, wrong=1)),
-        ("read fails", Answered(error="no", lost=1)),
+        ("nothing", ProofAnswer(rows=3)),
+        ("rows lost", ProofAnswer(rows=2, lost=1)),
+        ("wrong rows", ProofAnswer(rows=3, lost=1, wrong=1)),
+        ("read fails", ProofAnswer(error="no", lost=1)),
     ],
 )
-def test_an_answer_has_an_effect(seen: str, answer: Answered) -> None:
+def test_an_answer_has_an_effect(seen: str, answer: ProofAnswer) -> None:
     assert seen == effect_of(answer)
 
 
@@ -82,9 +82,9 @@ def test_an_engine_that_is_as_wrong_about_the_healthy_file_is_not_held_against_t
 ) -> None:
     def ask(
         _self: EngineProcesses, _engine: Engine, file: str, asked: Sequence[Asked], _size: int
-    ) -> list[Answered]:
+    ) -> list[ProofAnswer]:
         is_broken = "max-too-small" in file
-        return [Answered(lost=1) if is_broken or not is_misled else Answered(rows=1) for _ in asked]
+        return [ProofAnswer(lost=1) if is_broken or not is_misled else ProofAnswer(rows=1) for _ in asked]
 
     monkeypatch.setattr(EngineProcesses, "ask", ask)
     (pair,) = (one for one in pairs(GOLDEN_FILES) if one.case == "sta/max-too-small")

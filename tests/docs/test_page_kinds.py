@@ -1,4 +1,4 @@
-"""A page of every kind in a browser: everybody can use it, light and dark, on a screen and on a phone, and it asks nobody else."""
+"""A page of every kind in a browser: everybody can use it, light and dark, on a screen and on a phone, and it asks no other host."""
 
 from __future__ import annotations
 

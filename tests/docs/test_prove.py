@@ -18,7 +18,7 @@ from places import GUIDES, ROOT
 from pqassay.proof import trial
 from pqassay.proof.engines import Engine
 from pqassay.proof.trial import Asked, EngineProcesses
-from pqassay.proof.worker import Answered, _answer
+from pqassay.proof.worker import ProofAnswer, _answer
 from pqassay.report.model import FileReport, Finding, Report
 from pqassay.report.renderers.text import render
 
@@ -87,7 +87,7 @@ def ask_spark_here(patch: pytest.MonkeyPatch) -> None:
     """Have Spark answer in the session of the tests: to start another takes longer than all queries."""
     elsewhere = EngineProcesses._ask
 
-    def ask(self: EngineProcesses, engine: Engine, asked: Sequence[Asked], size: int) -> list[Answered]:
+    def ask(self: EngineProcesses, engine: Engine, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
         if engine.name != "spark":
             return elsewhere(self, engine, asked, size)
         return [_answer(program, truth) for program, truth in asked]

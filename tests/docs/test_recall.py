@@ -85,7 +85,7 @@ def test_what_was_measured_is_measured_again() -> None:
     for kind, writer in stored[::step]:
         measured = recall.weakest(sites[writer][kind])
 
-        assert FOUND[kind][writer] == measured, (kind, writer, "`make recall` measures anew")
+        assert FOUND[kind][writer] == measured, (kind, writer, "`make recall` measures again")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_was_measured_of_tables_is_measured_again() -> None:
 
         assert TABLES[kind][writer] == weakest(answers), (
             kind,
-            "`python tools/table_recall.py` measures anew",
+            "`python tools/table_recall.py` measures again",
         )
 
 

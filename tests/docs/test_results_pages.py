@@ -282,7 +282,7 @@ def test_the_exchange_has_a_row_for_each_writer_and_a_column_for_each_reader() -
     assert "`floats/plainly`" == row(lines, "`a` → `b`")[-1]
 
 
-# --------------------------------------------------------------------------------- what nobody may type in
+# --------------------------------------------------------------------------------- what must not be typed in
 
 
 def test_no_readme_of_an_implementation_has_a_score() -> None:

@@ -177,7 +177,7 @@ def _boast(members: dict[str, Any]) -> None:
         (lambda m: m["driver"]["capabilities"].append("`<b>"), "'`<b>' is not the name of a capability"),
         (lambda m: m["asked"].update({"pix/<b>": ["read"]}), "'pix/<b>' is not the name of a case"),
         (lambda m: m["results"][3].update(rules=["<b>"]), "'<b>' is not the name of a rule"),
-        (lambda m: m["results"][3].update(family="<b>"), "'<b>' is no family"),
+        (lambda m: m["results"][3].update(family="<b>"), "'<b>' is not a family"),
         (_stranger, "results: a/b: an answer to what was not asked"),
         (_lost, "an answer to what was not asked"),
         (_boast, "summary.outcomes: not the outcomes of the results"),
@@ -224,7 +224,7 @@ def test_the_digest_of_the_golden_files_is_that_of_all_cases_that_were_chosen(wh
 
 
 def test_what_the_matrix_keeps_would_be_taken_if_it_were_submitted() -> None:
-    """As long as the revision is the one that it names, and no case was asked in an older form: a draft may be written anew."""
+    """As long as the revision is the one that it names, and no case was asked in an older form: a draft may be rewritten."""
     mine = [
         one
         for one in kept_results.results()

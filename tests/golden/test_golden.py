@@ -1,4 +1,4 @@
-"""The golden generator: the same bytes every time, and nobody else's files touched."""
+"""The golden generator: the same bytes every time, and no other files touched."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_case_of_another_provenance_is_not_overwritten(tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("one_family", "few_tables")
 def test_the_command_writes_what_stands_here_and_says_what_changed(tmp_path: Path) -> None:
-    """Of a few: that all golden files are what the generator makes, `test_generated` says."""
+    """A few: `test_generated` tests that all golden files are what the generator makes."""
     runner = CliRunner()
 
     stale = runner.invoke(app, [str(tmp_path), "--check"])

@@ -75,7 +75,7 @@ NOT_READ = {
 
 
 @dataclass(frozen=True)
-class Mended:
+class Repaired:
     """An exhibit after all strip commands that its findings name.
 
     Attributes:
@@ -92,7 +92,7 @@ class Mended:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether its rows are none that a manifest holds: then only engines can tell which."""
+        """Whether no manifest holds its rows: then only engines can tell which."""
         if "rows" not in CASES[self.origin]["expect"]:
             return True
         path = CASES[self.case].get("mutation", {}).get("path", "")
@@ -136,10 +136,10 @@ def stripping(path: Path, tier: Any) -> dict[str, list[tuple[str, str | None]]]:
 
 
 @pytest.fixture(scope="module")
-def mended(tmp_path_factory: pytest.TempPathFactory) -> list[Mended]:
+def repaired(tmp_path_factory: pytest.TempPathFactory) -> list[Repaired]:
     """Every exhibit against which strip commands are named, after all of them."""
-    folder = tmp_path_factory.mktemp("mended")
-    found: list[Mended] = []
+    folder = tmp_path_factory.mktemp("repaired")
+    found: list[Repaired] = []
     for name in exhibits():
         case = CASES[name]
         home = folder / name.replace("/", "-")
@@ -151,13 +151,13 @@ def mended(tmp_path_factory: pytest.TempPathFactory) -> list[Mended]:
         for command in commands:
             run(command)
         if commands:
-            found.append(Mended(name, path, commands, case.get("parent", name)))
+            found.append(Repaired(name, path, commands, case.get("parent", name)))
     return found
 
 
-def test_a_named_command_removes_its_finding(mended: list[Mended]) -> None:
+def test_a_named_command_removes_its_finding(repaired: list[Repaired]) -> None:
     left: dict[str, set[tuple[str, str | None]]] = {}
-    for one in mended:
+    for one in repaired:
         tier = CASES[one.case]["expect"]["check"]["tier"]
         after = one.path.read_bytes()
         for command, rules in one.commands.items():
@@ -171,13 +171,13 @@ def test_a_named_command_removes_its_finding(mended: list[Mended]) -> None:
         one.path.write_bytes(after)
 
     assert {} == left
-    assert {"IDX1", "PIX", "BLM", "STA", "PQF"} == {CASES[one.case]["family"] for one in mended}
+    assert {"IDX1", "PIX", "BLM", "STA", "PQF"} == {CASES[one.case]["family"] for one in repaired}
 
 
-def wrong(mended: list[Mended], answers: dict[tuple[str, Path, Query], Rows | str]) -> dict[str, str]:
-    """The answers that are not the rows which a mended file must have; where only engines can tell, that one differs."""
+def wrong(repaired: list[Repaired], answers: dict[tuple[str, Path, Query], Rows | str]) -> dict[str, str]:
+    """The answers that are not the rows which a repaired file must have; where only engines can tell, that one differs."""
     found: dict[str, str] = {}
-    for one in mended:
+    for one in repaired:
         truth = {} if one.is_unknown else {query: expected(one.columns, query) for query in one.queries}
         for (name, path, query), answer in answers.items():
             if path == one.path:
@@ -192,24 +192,26 @@ SPARK_JOBS = 5
 IN_THE_WORKER = [name for name in ENGINES if name != "spark"]
 
 
-def test_every_engine_reads_the_rows_of_a_mended_file(mended: list[Mended]) -> None:
+def test_every_engine_reads_the_rows_of_a_repaired_file(repaired: list[Repaired]) -> None:
     asked: dict[str, dict[Path, list[Query]]] = defaultdict(dict)
-    for one in mended:
+    for one in repaired:
         for name in one.readers():
             if name in IN_THE_WORKER:
                 asked[name][one.path] = one.queries
     answers = read_in_a_worker(asked)
 
     assert set(IN_THE_WORKER) == set(asked)
-    assert {} == wrong(mended, answers)
+    assert {} == wrong(repaired, answers)
 
 
 @pytest.mark.spark
-def test_spark_reads_the_rows_of_mended_files(mended: list[Mended], request: pytest.FixtureRequest) -> None:
+def test_spark_reads_the_rows_of_repaired_files(
+    repaired: list[Repaired], request: pytest.FixtureRequest
+) -> None:
     """Those with the schemas that most of them have: each schema is a job, and jobs take longer than the files."""
     reader = engine("spark", lambda: request.getfixturevalue("spark"))
-    alike: dict[str, list[Mended]] = defaultdict(list)
-    for one in mended:
+    alike: dict[str, list[Repaired]] = defaultdict(list)
+    for one in repaired:
         if "spark" in one.readers() and not one.is_unknown:
             alike[json.dumps(CASES[one.origin]["expect"]["rows"]["columns"])].append(one)
     asked = sorted(alike.values(), key=len, reverse=True)[:SPARK_JOBS]
@@ -219,4 +221,4 @@ def test_spark_reads_the_rows_of_mended_files(mended: list[Mended], request: pyt
             answers["spark", path, query] = repr(answer) if isinstance(answer, Exception) else answer
 
     assert sum(map(len, asked)) == len(answers)
-    assert {} == wrong(mended, answers)
+    assert {} == wrong(repaired, answers)

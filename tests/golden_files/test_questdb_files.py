@@ -22,7 +22,7 @@ def expectation(name: str) -> dict[str, Any]:
 
 
 def as_it_was(name: str, size: int) -> pq.ParquetFile:
-    """The Parquet file of a case when it had so many bytes: later writes only append."""
+    """The Parquet file of a case when it had a given size: later writes only append."""
     return pq.ParquetFile(pa.BufferReader((FOLDERS[name] / "data.parquet").read_bytes()[:size]))
 
 

@@ -1,4 +1,4 @@
-"""What manifests say of reading all rows of a damaged file, held against engines that know nothing of this project.
+"""What manifests say about reading all rows of a damaged file, compared with engines that know nothing of this project.
 
 An engine may be wrong about a damaged file.  An expectation that no engine shares would more likely be a mistake of ours.
 """

@@ -1,4 +1,4 @@
-"""The owners of files: what the commit that added a file says of those behind it."""
+"""The owners of files: what the commit that added a file says about those behind it."""
 
 import gzip
 import json

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from golden_cases import golden_cases
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
-from pqassay.judge.checker import Plan, planned
+from pqassay.judge.checker import CheckPlan, planned
 from pqassay.judge.one_file import judge
 from pqassay.stores import kinds
 from pqassay.stores.remote_source import RemoteSource, Tails
@@ -65,7 +65,7 @@ class CountedObject:
         pass
 
 
-def counted(plan: Plan, tier: Tier) -> tuple[Counter, Counter]:
+def counted(plan: CheckPlan, tier: Tier) -> tuple[Counter, Counter]:
     """What judging local files asks for if they are in a store: the first of them, and all."""
     counter, first, tails = Counter(), Counter(), Tails()
     for target in plan.targets:

@@ -1,4 +1,4 @@
-"""Samples: which files they have, how they grow, what is told of the others, and how they go on after a kill."""
+"""Samples: which files they have, how they grow, what is reported about the others, and how they go on after a kill."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_beginning_of_the_order_has_files_from_all_strata_in_proportion(
     sizes, taken = Counter(strata), Counter[int]()
     for count, position in enumerate(order, 1):
         taken[strata[position]] += 1
-        # Chance rounds each share up or down; the strata together may be so many files ahead.
+        # Chance rounds each share up or down; the strata together may be as many files ahead.
         slack = 1 + len(sizes) * max(sizes.values()) / len(strata)
         assert all(abs(taken[one] - count * size / len(strata)) <= slack for one, size in sizes.items())
 

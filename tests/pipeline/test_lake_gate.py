@@ -1,6 +1,6 @@
 """The example of a gate, three nights long: red for a bad writer, green once it is known, red again for another one alone.
 
-That Spark mends the table by the plan takes a release of Spark that these tests do not have; `tools/try_repairs.py` tries the statements.
+To repair the table by the plan takes a release of Spark that these tests do not have; `tools/try_repairs.py` tries the statements.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow.dataset as ds
 import pytest
-import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
+import yaml  # type: ignore[import-untyped] # pqassay does not depend on its stubs
 from typer.testing import CliRunner
 
 import pqassay
@@ -70,7 +70,7 @@ def test_three_nights(gate: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("STA-042", False),
     ] == sorted((one["rule"], one["known"]) for one in nights)
     left = pqassay.check([], only_files="repair-plan/quarantine.json")
-    assert 4 == left.summary.broken, "nothing is mended yet"
+    assert 4 == left.summary.broken, "nothing is repaired yet"
 
 
 def test_a_second_try_does_not_append_to_the_first(gate: Path, capsys: pytest.CaptureFixture[str]) -> None:

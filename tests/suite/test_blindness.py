@@ -1,4 +1,4 @@
-"""The sweeps are not blind: whoever believes a false field, or makes a known mistake, gives a wrong answer to some query of a case.
+"""The sweeps are not blind: a reader that believes a false field, or makes a known mistake, gives a wrong answer to some query of a case.
 
 A damage that no query can show has its reason in ``blindness.toml``, beside this module.
 """
@@ -49,7 +49,7 @@ DAMAGED = [
     if golden.case.expect.scan != "same-rows"
     and {rules()[rule].could for rule in golden.case.expect.check.rules} & {"rows lost", "wrong rows"}
 ]
-"""The cases with a damage that can lose rows or give wrong ones to whoever believes it."""
+"""The cases with a damage that can lose rows or give wrong ones to a reader that believes it."""
 
 BLIND: dict[str, str] = {
     case: group["reason"]
@@ -182,7 +182,7 @@ def misled_reference(golden: GoldenCase, folder: Path, inspector: Inspector) -> 
 
 @pytest.fixture(scope="module")
 def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
-    """Who is misled by each damage."""
+    """The readers that each damage misleads."""
     found: dict[str, str | None] = {}
     with pytest.MonkeyPatch.context() as patch, contextlib.closing(Inspector()) as inspector:
         # What is left of the reference's distrust of an offset index: it looks where lists begin.

@@ -1,4 +1,4 @@
-"""Somebody's own files: which are asked about, which rows are right, and what a run says of features that fail."""
+"""A user's own files: which are asked about, which rows are right, and what a run says about features that fail."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def made(
     folder: Path, place: Path, *readers: FixedReader, values: int = 100
 ) -> tuple[dict[str, GoldenCase], Collection]:
-    """Cases from the files of a folder, by their ids, and what reports say of these."""
+    """Cases from the files of a folder, by their ids, and what reports say about these."""
     files = files_in(folder)
     place.mkdir()
     cases, asked = CollectionCases(SecondReaders(readers), Limits(1 << 20, values), place).make(
@@ -336,7 +336,7 @@ def test_without_a_second_reader_it_is_said_what_to_install() -> None:
         second_readers.second_readers(None, "pyarrow", names=["pyarrow"])
 
     assert (
-        "which rows are right is known where two independent readers agree, beside the one under test; there is none: "
+        "the right rows are those that two independent readers agree on, beside the one under test; there is none: "
         "pip install '.[engines]' in a checkout of pqassay brings DuckDB, Polars and DataFusion"
     ) == str(error.value)
 
@@ -519,9 +519,9 @@ def test_formats_for_people_tell_which_features_fail_and_which_rows_nobody_knows
 
     for told in (
         "expected rows of 5 of 8 files",
-        "nobody can say which rows are right",
+        "are not known; only a crash counts as wrong",
         "disputed.parquet (conformant)",
-        "codec.zstd: in this file, and in none that passed",
+        "codec.zstd: in this file, but in no file that passed",
         "page.v2",
     ):
         assert told in text

@@ -7,7 +7,7 @@ import pytest
 from golden_cases import golden_cases
 from pqassay.report.run.model import Result
 from pqassay_spec.golden.literals import (
-    Binary,
+    BinaryLiteral,
     Date,
     Decimal,
     Float,
@@ -47,7 +47,7 @@ CASES = {golden.case.id: golden for golden in golden_cases()}
         (List([1]), List([1, 2]), "list with more elements"),
         (List([1, None]), List([1, 0]), "in a list: integer instead of null"),
         (List([Float("1.0")]), List([Float("nan")]), "in a list: float: NaN for a number"),
-        (Struct({"x": List(["a"])}), Struct({"x": List([Binary("61")])}), "in a list in a struct: bytes instead of text"),
+        (Struct({"x": List(["a"])}), Struct({"x": List([BinaryLiteral("61")])}), "in a list in a struct: bytes instead of text"),
         (Struct({"x": 1}), Struct({"y": 1}), "struct with other members"),
         (Map([("a", 1)]), Map([("a", None)]), "in a map: null instead of integer"),
         (Map([("a", 1)]), Map([]), "map with fewer entries"),

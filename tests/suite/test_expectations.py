@@ -96,7 +96,7 @@ def test_the_first_entry_decides_and_what_it_leaves_nothing_for_is_dead() -> Non
     known, problems = compared(A, 'case = "made/*"\noperation = "decode"\noutcome = "crashed"\n', A)
 
     assert [("made/a", "decode"), ("made/b", "decode")] == known
-    assert ["nothing that ran is concerned; remove the entry"] == problems
+    assert ["no case that ran matches; remove the entry"] == problems
 
 
 def test_what_is_unsupported_can_be_foretold() -> None:
@@ -234,9 +234,9 @@ def test_what_new_expectations_change_is_listed_case_by_case_and_by_kind() -> No
         "  made/a lint",
         "new, failed, decode of IDX1: wrong values: 1",
         "  made/d decode: refusal X",
-        "not asked any more: 1",
+        "no longer asked: 1",
         "  made/c",
-        "loses what is written about it: 2",
+        "loses its reason, issue or expiry: 2",
         "  made/a (decode): lists",
         "  made/c: looked into, https://example.org/7",
     ] == changes(results, before, entries(*written(results, before).split("[[expectation]]\n")[1:]))

@@ -250,7 +250,7 @@ def test_files_that_somebody_put_into_a_pack_are_not_lost(tmp_path: Path) -> Non
     result = export(tmp_path / "pack", "--family", "BLM")
 
     assert 2 == result.exit_code
-    assert "data/mine.parquet is no file of the pack; move it away" in result.stderr
+    assert "data/mine.parquet does not belong to the pack; move it away" in result.stderr
     assert b"mine" == (tmp_path / "pack" / GOOD / "mine.parquet").read_bytes()
 
 

@@ -74,7 +74,7 @@ def test_a_stop_is_asked_for_where_it_is_declared() -> None:
     assert "" == missing_capability("update", "PM", stopped.requires, [], [STOP])
 
 
-def anew(_: bytes, value: SnapshotValue) -> bytes:
+def rewritten(_: bytes, value: SnapshotValue) -> bytes:
     return write.create(replace(value, previous_sizes=()))
 
 
@@ -103,7 +103,7 @@ def without_reuse(data: bytes, value: SnapshotValue) -> bytes:
 @pytest.mark.parametrize(
     ("writer", "reason"),
     [
-        (anew, "the update changed a byte of the snapshots before"),
+        (rewritten, "the update changed a byte of the snapshots before"),
         (spoilt, "the update changed a byte of the snapshots before"),
         (other_value, "the updated file has a wrong unused_bytes"),
         (with_wrong_checksum, "the updated file breaks rules"),

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
+import yaml  # type: ignore[import-untyped] # pqassay does not depend on its stubs
 from typer.testing import CliRunner, Result
 
 from pqassay.cli.main import suite as app
 from pqassay.errors import UsageError
-from pqassay.report.status_table import Aspect, Cell, Difference, Row, StatusTable, Tick
+from pqassay.report.status_table import Aspect, Contradictions, StatusCell, StatusRow, StatusTable, Tick
 from pqassay_suite.results.public_status import PublicStatus, differences, read_status
 
 KEPT = Path(__file__).parents[2] / "docs" / "data" / "results"
@@ -21,12 +21,14 @@ KEPT = Path(__file__).parents[2] / "docs" / "data" / "results"
 def table(*rows: tuple[str, Aspect, Tick]) -> StatusTable:
     """A status of one implementation: of each row two cases passed, or one, or none."""
     passed = {"yes": 2, "partly": 1}
-    made: list[Row] = []
+    made: list[StatusRow] = []
     for feature, aspect, tick in rows:
         failing = ["bad"] if tick in ("partly", "no") else []
         cases = ["good", "fine"][: passed.get(tick, 0)]
-        cell = Cell("made 1.0", tick, len(cases), len(cases) + len(failing), [*cases, *failing], failing)
-        made.append(Row(feature, "Types", feature, aspect, [cell], []))
+        cell = StatusCell(
+            "made 1.0", tick, len(cases), len(cases) + len(failing), [*cases, *failing], failing
+        )
+        made.append(StatusRow(feature, "Types", feature, aspect, [cell], []))
     return StatusTable(1, "status", [], ["made 1.0"], made)
 
 
@@ -62,7 +64,7 @@ def test_only_what_was_measured_contradicts(
 ) -> None:
     found = list(differences(table(("physical-int32", aspect, tick)), claim(physical_int32=word)))
 
-    assert found == ([] if cases is None else [Difference("physical-int32", aspect, word, tick, cases)])
+    assert found == ([] if cases is None else [Contradictions("physical-int32", aspect, word, tick, cases)])
 
 
 def test_a_group_that_is_read_as_stored_contradicts_nothing() -> None:

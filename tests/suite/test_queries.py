@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from golden_cases import golden_cases
 from pqassay.literals.predicate import IEEE, columns_of, keeps
-from pqassay_spec.golden.literals import Binary, Column, Float, LongInteger, Rows, Written
+from pqassay_spec.golden.literals import BinaryLiteral, Column, Float, LongInteger, Rows, Written
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, block_start
 from pqassay_spec.parquet.thrift import Type
 from pqassay_suite.cases.case import GoldenCase, select
@@ -44,7 +44,7 @@ COLUMNS = st.one_of(
     st.tuples(st.just("string"), values(st.text("aé𝄞", max_size=2))),
     st.tuples(st.just("double"), values(FLOATS)),
     st.tuples(st.just("boolean"), values(st.booleans())),
-    st.tuples(st.just("binary"), values(st.binary(max_size=2).map(lambda value: Binary(value.hex())))),
+    st.tuples(st.just("binary"), values(st.binary(max_size=2).map(lambda value: BinaryLiteral(value.hex())))),
 )
 
 
@@ -191,7 +191,7 @@ def test_the_request_of_every_case_follows_the_schema() -> None:
     ("value", "kind", "plain"),
     [
         ("é", Type.BYTE_ARRAY, b"\xc3\xa9"),
-        (Binary("00ff"), Type.BYTE_ARRAY, b"\x00\xff"),
+        (BinaryLiteral("00ff"), Type.BYTE_ARRAY, b"\x00\xff"),
         (-1, Type.INT32, b"\xff" * 4),
         (2**32 - 1, Type.INT32, b"\xff" * 4),
         (LongInteger("-9223372036854775808"), Type.INT64, b"\0" * 7 + b"\x80"),

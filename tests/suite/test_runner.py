@@ -306,7 +306,7 @@ def test_a_greeting_that_succeeds_the_second_time_is_taken(tmp_path: Path) -> No
 
 
 def test_nothing_about_a_request_tells_which_case_it_is(tmp_path: Path) -> None:
-    # Of what a driver says, only the end is kept, and an environment may be long.
+    # Only the end of what a driver says is kept, and an environment may be long.
     body = 'env | grep -e secret -e broken >&2; cat "$1" >&2; ls "$(dirname "$1")" >&2; exit 1'
     broken_case(tmp_path / "cases", "made/secret")
     (result, _) = asked(tmp_path, body).results
@@ -380,7 +380,9 @@ def test_a_driver_that_is_right_exits_0_and_gets_its_score(tmp_path: Path) -> No
 def test_a_driver_that_supports_nothing_has_not_passed(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
 
-    assert "nothing was tested: the driver supports none of these operations" in command(tmp_path).stdout
+    assert (
+        "nothing was tested: the driver supports no operation that was asked for" in command(tmp_path).stdout
+    )
     assert 0 == command(tmp_path, body=ACCEPT_LINT).exit_code
 
 
@@ -598,7 +600,7 @@ def test_list_says_what_would_be_asked_and_starts_nothing(tmp_path: Path) -> Non
     ("arguments", "message"),
     [
         (["run"], "name a driver: `--driver duckdb`, or behind --, for example"),
-        (["run", "--driver", "nobody"], "there is no driver 'nobody'; there are arrow-go, "),
+        (["run", "--driver", "unheard"], "there is no driver 'unheard'; there are arrow-go, "),
         (["run", "--rerun", "/nowhere", "--", "true"], "/nowhere: No such file"),
         (["run", "--", "no-such-program"], "there is no program no-such-program, or it is not executable"),
         (["run", "--case", "nothing/*", "--", "true"], "no case matches 'nothing/*'"),

@@ -52,7 +52,7 @@ def report(name: str, command: list[str], cases: Sequence[GoldenCase]) -> RunRep
     left_out = {golden.case.id for golden in GOLDENS} - {golden.case.id for golden in cases}
     known = parse((IMPLEMENTATIONS / name / "expectations.toml").read_bytes())
     known = dataclasses.replace(known, others=frozenset(left_out))
-    patient = Limits(seconds=60)  # a busy machine is no defect of a driver
+    patient = Limits(seconds=60)  # a busy machine is not a defect of a driver
     return run(cases, Settings(command, patient, strict=True), known)
 
 
@@ -65,7 +65,7 @@ def surprises(done: RunReport) -> list[str]:
 
 
 STEPS: dict[Operation, int] = {"read": 12, "scan": 25}
-"""Of operations that take long, the reference is asked about every so many cases: a run over all is `pqassay suite run`."""
+"""For operations that take long, the reference is asked about some cases: a run over all is `pqassay suite run`."""
 
 
 LINTED = {"IDX1", "PM"}

@@ -17,7 +17,7 @@ from pqassay.cli.main import suite as app
 from pqassay.errors import UsageError
 from pqassay.report.run import model as run_model
 from pqassay.report.run.model import Exposure, Operation, RunReport, ScoredBy
-from pqassay.report.status_table import COLUMNS, TICKS, Aspect, Cell, StatusTable
+from pqassay.report.status_table import COLUMNS, TICKS, Aspect, StatusCell, StatusTable
 from pqassay_spec.golden.revision import current
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
 from pqassay_suite.cases import update_cases
@@ -76,7 +76,7 @@ def made(
     )
 
 
-def cell(found: StatusTable, feature: str, aspect: Aspect) -> Cell:
+def cell(found: StatusTable, feature: str, aspect: Aspect) -> StatusCell:
     (row,) = [row for row in found.rows if (row.feature, row.aspect) == (feature, aspect)]
     return row.cells[0]
 
@@ -207,11 +207,11 @@ def test_only_a_lie_that_misleads_shows_that_a_structure_is_used(cases: Sequence
     lie = "blm/no-bit-set"
     honest = made({lie: ["scan"]}, exposures=[Exposure(lie, "BLM", "right", 8, 0)])
     misled = made({lie: ["scan"]}, exposures=[Exposure(lie, "BLM", "rows lost", 8, 2)])
-    nobody = made({})
+    silent = made({})
 
     assert ["not shown", "yes", "not asked"] == [
         cell(status([one], [""], cases), "api-rowgroup-pruning-bloom", "uses").tick
-        for one in (honest, misled, nobody)
+        for one in (honest, misled, silent)
     ]
 
 

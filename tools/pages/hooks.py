@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leave out links for editing pages where nobody said where the repository is, and look for no cycles of objects until the site is built.
+    """Leave out links for editing pages where the repository is not known, and look for no cycles of objects until the site is built.
 
     Nearly everything that is read, modules and half a million fields of golden files, is held until the end: to look again and again for
     cycles among it takes long.

@@ -64,8 +64,8 @@ class Site:
     """What the generators of one build share: everything is read once.
 
     Attributes:
-        address: Where the site is served, with a slash at its end; empty where nobody said so.
-        repository: Where the repository is; empty where nobody said so.
+        address: Where the site is served, with a slash at its end; empty where it is not known.
+        repository: Where the repository is; empty where it is not known.
     """
 
     def __init__(self, address: str = "", repository: str = "", pages: str = "") -> None:

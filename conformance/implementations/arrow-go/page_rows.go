@@ -10,7 +10,7 @@ import (
 	"pqassay/protocol"
 )
 
-// checkPages says that the library did not fulfil the wish for pages of so many rows, at most: a batch of nothing but nulls has no
+// checkPages says that the library did not fulfil the wish for pages of a number of rows, at most: a batch of nothing but nulls has no
 // size, and so does not end a page.
 func checkPages(content []byte, limit int64) error {
 	reader, err := file.NewParquetReader(bytes.NewReader(content))

@@ -62,7 +62,7 @@ func newTable(reader *file.Reader, columns []string) (*table, error) {
 	return table, nil
 }
 
-// arrowReader is the library's reader of batches of so many rows; 0: of all.
+// arrowReader is the library's reader of batches of batchSize rows; 0: of all.
 func arrowReader(reader *file.Reader, batchSize int64) (*pqarrow.FileReader, error) {
 	properties := pqarrow.ArrowReadProperties{BatchSize: batchSize}
 	return pqarrow.NewFileReader(reader, properties, memory.DefaultAllocator)

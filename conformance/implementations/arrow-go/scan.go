@@ -70,7 +70,7 @@ func (t *table) flatLeaf(name string) (leaf int, flat bool) {
 	return 0, false
 }
 
-// layers is what a file says of a leaf's values in one row group: statistics and bloom filter, and its pages.
+// layers is what a file says about a leaf's values in one row group: statistics and bloom filter, and its pages.
 func layers(reader *file.Reader, group, leaf int, rows int64) ([]pruning.Layer, error) {
 	chunk, err := chunkFacts(reader, group, leaf, rows)
 	if err != nil {

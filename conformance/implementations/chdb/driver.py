@@ -145,7 +145,7 @@ class ChDB(Driver):
         ]
 
     def class_name(self, error: Exception) -> str:
-        """The name of ClickHouse's error, which stands at the end of the message."""
+        """The name of ClickHouse's error, which is at the end of the message."""
         name = str(error).rpartition("(")[2].rstrip(")")
         return f"DB.{name}" if name.isupper() else super().class_name(error)
 

@@ -36,7 +36,7 @@ SKIPPING = (
     "datafusion.execution.parquet.pushdown_filters",
     "datafusion.execution.parquet.reorder_filters",
 )
-"""Settings that make it rely on what a file says of its values. Pushing filters down is off by default, and what users turn on."""
+"""Settings that make it rely on what a file says about its values. Pushing filters down is off by default, and what users turn on."""
 
 CODECS = {"gzip": "gzip(6)", "zstd": "zstd(3)", "brotli": "brotli(3)"}
 """Codecs of requests that are called with their level."""

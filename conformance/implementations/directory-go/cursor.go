@@ -54,7 +54,7 @@ func (c *cursor) u64() uint64 {
 	return number
 }
 
-// has says whether there is room for so many things of a size, before anybody asks for memory for them.
+// has says whether there is room for a number of things of a size, before anybody asks for memory for them.
 func (c *cursor) has(count, size uint64) bool {
 	return !c.failed && count <= uint64(len(c.left))/size
 }

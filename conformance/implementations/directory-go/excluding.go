@@ -42,7 +42,7 @@ func allowedValues(f *file) []allowed {
 	return groups
 }
 
-// restrict takes in what a set allows. Of two sets of a column, that of the file and that of a row group, the smaller says more.
+// restrict takes in what a set allows. If a column has two sets, that of the file and that of a row group, the smaller says more.
 func (a allowed) restrict(column string, part set) {
 	values := slices.Clone(part.values)
 	if part.flags&setNulls != 0 {

@@ -142,7 +142,7 @@ func (f *file) column(path []string) (found leaf, ok bool) {
 	return found, ok
 }
 
-// chunk is what a row group says of a column, if it does.
+// chunk is what a row group says about a column, if it does.
 func (g rowGroup) chunk(of leaf) (columnChunk, bool) {
 	if of.index >= len(g.Columns) {
 		return columnChunk{}, false

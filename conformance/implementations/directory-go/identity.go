@@ -38,7 +38,7 @@ func (e entry) described(f *file) ([]leaf, bool) {
 	return leaves, xxhash.Sum64(shape) == e.head.Shape
 }
 
-// appendShape appends what the footer says of a column, in the bytes that the shape is the digest of.
+// appendShape appends what the footer says about a column, in the bytes that the shape is the digest of.
 func (f *file) appendShape(shape []byte, of leaf) ([]byte, bool) {
 	shape = append(shape, uint8(len(of.path)))
 	for _, name := range of.path {

@@ -23,7 +23,7 @@ type kind struct {
 	// describes says whether an index of this type can be about these columns.
 	describes func(leaves []leaf) bool
 
-	// read returns the parts of a blob in the form of the protocol; false if they are not so many, or cannot be read.
+	// read returns the parts of a blob in the form of the protocol; false if their number is another, or cannot be read.
 	read func(blob []byte, leaves []leaf, count uint64) ([]any, bool)
 }
 
@@ -260,7 +260,7 @@ func (g sumsGroup) sum(kind uint8) any {
 
 const sketchLengthSize = 8
 
-// readSketches leaves the sketches to whoever knows Apache DataSketches.
+// readSketches leaves the sketches to programs that know Apache DataSketches.
 func readSketches(blob []byte, _ []leaf, count uint64) ([]any, bool) {
 	rest := &cursor{left: blob}
 	if uint64(rest.u32()) != count || !rest.has(count, sketchLengthSize) {

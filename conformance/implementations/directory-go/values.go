@@ -99,7 +99,7 @@ func (l leaf) sumKind() uint8 {
 	return sumNone
 }
 
-// writtenValues are so many values in the PLAIN encoding of a column, in the form of the protocol; false if the bytes hold more
+// writtenValues are count values in the PLAIN encoding of a column, in the form of the protocol; false if the bytes hold more
 // or fewer, or a text that is not UTF-8, which has no such form.
 func writtenValues(of leaf, plain []byte, count uint64) ([]any, bool) {
 	values, ok := of.values(plain, count)
@@ -120,7 +120,7 @@ func writtenAll(values []protocol.Value) ([]any, bool) {
 	return all, true
 }
 
-// values are so many values in the PLAIN encoding of a column; false if the bytes hold more or fewer.
+// values are count values in the PLAIN encoding of a column; false if the bytes hold more or fewer.
 func (l leaf) values(plain []byte, count uint64) ([]protocol.Value, bool) {
 	rest := &cursor{left: plain}
 	if l.element.Type.V == format.Boolean {

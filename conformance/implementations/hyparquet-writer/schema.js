@@ -112,7 +112,7 @@ function leafOf({ name, arguments: parts }) {
   return LEAVES[name];
 }
 
-/** The narrowest physical type that holds so many digits. */
+/** The narrowest physical type that holds a number of digits. */
 function decimalStorage(precision) {
   if (precision <= 9) return { type: 'INT32' };
   if (precision <= 18) return { type: 'INT64' };

@@ -9,7 +9,7 @@ import { readValue, writeValue } from '../skeletons/javascript/values.js';
 /** An element without an annotation, for which hyparquet hands out bounds as bytes. */
 const BYTES = { type: 'FIXED_LEN_BYTE_ARRAY' };
 
-/** What the page index says of a column, an entry for each row group. */
+/** What the page index says about a column, an entry for each row group. */
 export async function pageIndexes({ file, metadata }, column) {
   return Promise.all(chunksOf(metadata, column).map(chunk => pageIndex(file, chunk)));
 }
@@ -62,7 +62,7 @@ function chunksOf(metadata, column) {
     columns.find(chunk => chunk.meta_data.path_in_schema.join('.') === column));
 }
 
-/** As hyparquet does it: an offset or a length of zero is none. */
+/** As hyparquet does it: an offset or a length of zero means that there is none. */
 async function readerOf(file, offset, length) {
   if (!offset || !length) return undefined;
   const start = Number(offset);

@@ -88,7 +88,7 @@ func leafNode(asked protocol.Type, wishes protocol.Wishes) (parquet.Node, error)
 	return parquet.Encoded(node, &parquet.Plain), nil
 }
 
-// Decimals of up to so many digits fit the integer types of Parquet; the others are stored as 16 bytes, which hold 38.
+// Decimals of up to this number of digits fit the integer types of Parquet; the others are stored as 16 bytes, which hold 38.
 const (
 	digitsOfInt32 = 9
 	digitsOfInt64 = 18

@@ -75,7 +75,7 @@ func readSelected(
 // batchSize is how many rows the library is asked for at once.
 const batchSize = 64
 
-// readRows reads so many rows, or those up to the end if the limit is negative.
+// readRows reads a number of rows, or those up to the end if the limit is negative.
 func readRows(reader parquet.Rows, fields []*parquet.Column, limit int64) ([][]protocol.Value, error) {
 	var all [][]protocol.Value
 	batch := make([]parquet.Row, batchSize)

@@ -66,7 +66,7 @@ func readPruned(
 	return readSelected(group, fields, selection)
 }
 
-// layers is what a file says of a chunk's values: statistics and bloom filter, and its pages.
+// layers is what a file says about a chunk's values: statistics and bloom filter, and its pages.
 func layers(group parquet.RowGroup, chunk *parquet.FileColumnChunk) ([]pruning.Layer, error) {
 	all := pruning.Range{From: 0, To: group.NumRows()}
 	found := []pruning.Layer{{{Rows: all, Facts: chunkFacts(chunk, group.NumRows())}}}

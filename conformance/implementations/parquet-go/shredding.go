@@ -35,7 +35,7 @@ type shredder struct {
 	columns [][]parquet.Value
 }
 
-// A place is where in a row a value stands: below which lists and groups, and with which levels.
+// A place is where in a row a value is: below which lists and groups, and with which levels.
 type place struct {
 	path       []string
 	node       parquet.Node

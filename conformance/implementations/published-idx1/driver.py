@@ -41,7 +41,7 @@ def parse_u64(text: str) -> int:
 
 
 def lines(text: str) -> list[str]:
-    """``str::lines``: a line feed ends a line and takes one carriage return before it along; an empty last line is none."""
+    """``str::lines``: a line feed ends a line and takes one carriage return before it along; an empty last line does not count."""
     *ended, last = text.split("\n")
     return [line.removesuffix("\r") for line in ended] + [last] * bool(last)
 

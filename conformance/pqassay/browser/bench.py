@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from pqassay.browser.tree import Node, Tree
+from pqassay.browser.tree import Node, PathTree
 from pqassay.difference import Difference, TooManyFields, difference
 from pqassay.dump import dump
 from pqassay.report.model import encodable
@@ -42,7 +42,7 @@ class Bench:
         self.is_too_great = data is None
         self.data = self.last = data or b""
         self.trouble = (
-            "The file is too large to be changed here; it is judged all the same." if data is None else ""
+            "The file is too large to be changed here; it is judged anyway." if data is None else ""
         )
         self._name, self._kind = name, judged_as(name)
         self._form: FormName = form_of(name)
@@ -58,9 +58,9 @@ class Bench:
     @cached_property
     def leaves(self) -> Sequence[dict[str, Any]]:
         """The leaves of the file in the order of their bytes, as the page shows them; of one that is too great, none."""
-        found: list[Leaf] = []
+        leaves_there: list[Leaf] = []
         if not self.is_too_great:
-            dump(BytesSource(self.data, self._name), found.extend, self._kind)
+            dump(BytesSource(self.data, self._name), leaves_there.extend, self._kind)
         return [
             {
                 "path": encodable(leaf.path),
@@ -69,13 +69,13 @@ class Bench:
                 "value": encodable(show(leaf.value, leaf.label)),
                 "doc": leaf.doc,
             }
-            for leaf in sorted(found, key=lambda leaf: leaf.offset)
+            for leaf in sorted(leaves_there, key=lambda leaf: leaf.offset)
         ]
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> PathTree:
         """Everything that can be changed and everything that has bytes, in the order of the grammar; nothing where nothing can be changed."""
-        return Tree([WHOLE, *self._offers, *self._places] if self._offers else [])
+        return PathTree([WHOLE, *self._offers, *self._places] if self._offers else [])
 
     @cached_property
     def _places(self) -> Mapping[str, dict[str, Any]]:

@@ -155,7 +155,7 @@ class Session:
         after = self._checked({name: BytesSource(changed, name)})
         old, new = ({finding.rule for finding in one.files[0].findings} for one in (before, after))
         difference, trouble = laid.difference()
-        told = {
+        answer = {
             "before": before.files[0].outcome,
             "after": self._told(after, BytesSource(changed, name) if name == self.name else self.source),
             "come": sorted(new - old),
@@ -164,7 +164,7 @@ class Session:
             "trouble": trouble,
             "size": len(changed),
         }
-        return json.dumps(told)
+        return json.dumps(answer)
 
     def broken_file(self, name: str) -> bytes:
         """The bytes that the last change made of a file."""
@@ -174,7 +174,7 @@ class Session:
         """A file laid on the bench, which is done once.
 
         Raises:
-            UsageError: It is none of the session.
+            UsageError: The session does not have it.
         """
         if name not in self._benches:
             source = next((one for one in self._sources if one.name == name), None)
@@ -226,7 +226,7 @@ def written(report: Report | None, form: str, site: str | None) -> str:
 def item_told(item: Item, finding: Finding) -> dict[str, Any]:
     """A finding as the page shows it."""
     position: Position = finding.at[0]
-    told = {
+    members_of = {
         "rule": item.rule,
         "verdict": item.verdict,
         "tone": item.tone,
@@ -241,5 +241,5 @@ def item_told(item: Item, finding: Finding) -> dict[str, Any]:
         "length": position.length,
         "field": position.field,
     }
-    plain: dict[str, Any] = members(told)
+    plain: dict[str, Any] = members(members_of)
     return plain

@@ -54,7 +54,7 @@ class _Branch:
         return place
 
 
-class Tree:
+class PathTree:
     """A tree of paths.
 
     Args:
@@ -80,7 +80,7 @@ class Tree:
         place.is_field = True
 
     def below(self, path: str) -> Iterator[Node]:
-        """Yield the nodes of the level below a path; a way without a fork is one node. Of an unknown path, there are none."""
+        """Yield the nodes of the level below a path; a way without a fork is one node. Unknown paths have no nodes."""
         place = self._places.get(path)
         for child in place.below.values() if place else ():
             end = child.only_way()

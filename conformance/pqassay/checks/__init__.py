@@ -3,7 +3,7 @@
 What lives here: the families' rooms; the subjects that rules are about (`subjects`; what one family alone has is in its room); how
 to declare a rule about values (`value_rules`), and what pages show of themselves (`surveys`); the engine that visits each subject
 once and asks every rule about it (`asking`); which rule speaks where one damage breaks several
-(`conflicts`); and the commands that mend what is broken (`remedies`).
+(`conflicts`); and the commands that repair what is broken (`remedies`).
 
 What never comes in: numpy, pyarrow and xxhash; what needs them is in `pqassay.values`.  Families never import each other.
 

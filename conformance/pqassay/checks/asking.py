@@ -2,10 +2,10 @@
 
 Column chunks that are encoded alike are asked about together, see `pqassay.checks.by_example`.
 
-What is absent is known before any rule is asked.  A thing that cannot be read hinders nobody from judging the others: its rule
+What is absent is known before any rule is asked.  A thing that cannot be read does not keep others from being judged: its rule
 is broken if another thing breaks it, and *not checked* otherwise.
 
-What rules say of a thing, they say of all things of its *shape*, if it has one: the first that keeps all of them shows which apply,
+What rules say about a thing, they say about all things of its *shape*, if it has one: the first that keeps all of them shows which apply,
 in this file and in those that follow.  Files of one lake share their schemas: of a subject that the schema alone decides, what
 applied is remembered by the schema.  Where a file has very many things, a subject may offer a screen of all of them at a time: the
 rules are asked about its *suspects* alone.
@@ -52,7 +52,7 @@ MOST_SHAPES = 10_000
 
 
 @dataclass
-class Group:
+class BrokenPlaces:
     """The places in one column where a rule is broken: the first ones, and how many there are.
 
     ``row_groups`` are those of all places, but for what a screen of a whole `_pm` has merely counted.  ``also`` are other rules that the
@@ -78,10 +78,10 @@ class Answer:
         problem: Why a thing could not be tested, if so; where another one breaks the rule, that is what counts.
         hindrances: All that kept it from being tested somewhere.
         failure: What kept the rule from being tested on the whole file, through no fault of its bytes.
-        mistake: What kept it from being tested somewhere by a mistake in this program; places that were found count all the same.
+        mistake: What kept it from being tested somewhere by a mistake in this program; places that were found still count.
     """
 
-    groups: dict[str | None, Group] = field(default_factory=dict[str | None, Group])
+    groups: dict[str | None, BrokenPlaces] = field(default_factory=dict[str | None, BrokenPlaces])
     problem: NotChecked | None = None
     hindrances: Hindrances = field(default_factory=Hindrances)
     failure: str | None = None
@@ -117,7 +117,7 @@ class Answer:
         """Add a place, holding no more of them than are shown."""
         group = self.groups.get(violation.column)
         if group is None:
-            group = self.groups[violation.column] = Group(violation.column, [])
+            group = self.groups[violation.column] = BrokenPlaces(violation.column, [])
         group.count += 1 + violation.more
         group.row_groups.add(violation.row_group)
         group.row_groups.update(violation.more_row_groups or ())
@@ -133,7 +133,7 @@ class Answers:
 
     Attributes:
         applied: Rules of which a thing was tested, or known to be sound.
-        found: What there is to say of those that are broken, or could not be tested.
+        found: The violations, and the reasons why others could not be tested.
     """
 
     applied: set[str] = field(default_factory=set[str])
@@ -166,7 +166,7 @@ def answers_of(file: FileUnderTest, questions: Sequence[Questions | AlikeQuestio
     return answers
 
 
-def _broken_groups(answers: Answers) -> list[tuple[str, Group]]:
+def _broken_groups(answers: Answers) -> list[tuple[str, BrokenPlaces]]:
     return [(rule_id, group) for rule_id, answer in answers.found.items() for group in answer.groups.values()]
 
 
@@ -185,7 +185,7 @@ def _have_one_cause(file: FileUnderTest, answers: Answers) -> bool:
         for violation in groups[0].first
     ]
     count = sum(group.count for group in groups)
-    merged = Group(None, first, count, row_groups, also=set(cause.others))
+    merged = BrokenPlaces(None, first, count, row_groups, also=set(cause.others))
     answers.found[cause.rule].groups = {None: merged}
     for rule in cause.others:
         answers.found[rule].groups.clear()
@@ -205,7 +205,7 @@ def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
             group.weighed = weighed.of(rule, group.column, group.row_groups)
     if len(broken) < 2:
         return
-    groups: dict[Conflict, Group] = {}
+    groups: dict[Conflict, BrokenPlaces] = {}
     for rule_id, group in broken:
         verdict = verdict_of(file_rules()[rule_id], file)
         where = {*(group.files or group.row_groups)}
@@ -237,7 +237,7 @@ def verdict_of(rule: Rule, file: FileUnderTest) -> Verdict:
 
 
 def obliges(rule: Rule, file: FileUnderTest) -> bool:
-    """Whether a rule is no younger than all that a file shows of its writer."""
+    """Whether a rule is at most as new as all features that a file shows."""
     return file.part(ShownReleases).shows(rule.obliged_since)
 
 
@@ -382,13 +382,13 @@ class AlikeQuestions:
 @lru_cache(maxsize=64)
 def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
     """The checks of rules, by subject; the same for every file of a run."""
-    found: dict[Subject[Any], list[Check]] = {}
+    groups: dict[Subject[Any], list[Check]] = {}
     for rule_id in asked:
         check = registry()[rule_id]
-        found.setdefault(check.subject, []).append(check)
+        groups.setdefault(check.subject, []).append(check)
     by_itself: list[Questions | AlikeQuestions] = []
     of_alike: list[Questions] = []
-    for subject, checks in found.items():
+    for subject, checks in groups.items():
         (by_itself if subject.alike_by is None else of_alike).append(Questions(subject, checks))
     if of_alike:
         pairs = [(question.subject, check) for question in of_alike for check in question.checks]
@@ -399,7 +399,7 @@ def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
 def _note_raised(
     answers: Answers, rule_id: str, error: Exception, subject: Subject[Any] | None = None, thing: Any = None
 ) -> None:
-    """Note why a test, or what it needed, ended early. What nobody expects is a mistake, which costs this rule and no other."""
+    """Note why a test, or what it needed, ended early. An unexpected error is a mistake of pqassay, which costs this rule and no other."""
     if isinstance(error, FormatError) and not isinstance(error, Unsupported) and error.rule is not None:
         if error.rule != rule_id:
             error.__traceback__ = None  # as below

@@ -36,7 +36,7 @@ class Lesson(NamedTuple):
     """What an example has shown.
 
     Attributes:
-        exceptions: Finds, among so many chunks, those with which something may be different.
+        exceptions: Finds, among a number of chunks, those that may be different.
         applied: The rules that were tested and are kept.
         left: What has to be asked about each chunk.
     """

@@ -6,7 +6,7 @@ from pqassay.under_test.file import FileUnderTest
 from pqassay_spec.base.terminal import shell_line
 
 OURS = "pqassay"
-"""The program that mends files."""
+"""The program that repairs files."""
 
 
 def command_line(*words: str) -> str:
@@ -30,5 +30,5 @@ def index_command(file: FileUnderTest, verb: str, *options: str) -> str:
 
 
 def embed_command(file: FileUnderTest, column: str) -> str:
-    """The command that makes the index of a column anew."""
+    """The command that makes the index of a column again."""
     return command_line(OURS, "embed", argument(file.source.name), "--column", column)

@@ -8,7 +8,7 @@ what is left.
 What a field explains is counted in fields, since rules about one field are broken together anyway.  A field that conflicts merely take
 for granted explains them only if it explains three: where two damages are as likely as one, both are findings.
 
-For a chosen field the rule speaks whose verdict is strongest.  Of several, one that is broken at that field goes first, then one that
+For a chosen field the rule speaks whose verdict is strongest.  Among several, one that is broken at that field goes first, then one that
 compares it with no other: of these the one that needs least of the file, of the others the one that looks deepest.  The rules that do
 not speak are *not checked*, as everywhere where another rule is broken.  Fields of a column explain rules about that column alone, and
 those of row groups only rules that are broken in the same ones.
@@ -30,7 +30,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.rules.catalogue import TIERS, VERDICTS, Rule, Verdict, rules
 
 LEFT_TO: Mapping[str, tuple[str, ...]] = {
-    # Of two numbers, that one is false that no reader relies on, and the other is acquitted.
+    # If two numbers disagree, the one that no reader relies on is reported, and the other is not.
     "STA-020": ("STA-046",),
     "PIX-026": ("PIX-058",),
     "PIX-038": ("PIX-058", "PIX-072"),
@@ -52,7 +52,7 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     "PQF-143": ("PQF-182",),
     # Copies of a schema that differ are a key that occurs twice.
     "PQF-006": ("PQF-186",),
-    # A bound that is not a number is no bound of numbers.
+    # NaN does not bound numbers.
     "STA-007": ("STA-089",),
 }
 """Rules beside which one is left out in the same row groups of a column, whatever the fields, even if their verdicts are weaker."""

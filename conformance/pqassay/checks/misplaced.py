@@ -107,7 +107,7 @@ def _of_chunks(file: FileUnderTest, places: Places) -> Cause | None:
 
 
 def _moved(file: FileUnderTest, lost: Sequence[ColumnChunkUnderTest], shift: int) -> str | None:
-    """Where bytes were inserted or lost, as far as that is all that happened to the body, which is longer or shorter by so many bytes."""
+    """Where bytes were inserted or lost, as far as that is all that happened to the body, which is longer or shorter by ``shift`` bytes."""
     number = (
         f"{abs(shift):,} byte{' was' if abs(shift) == 1 else 's were'} {'inserted' if shift > 0 else 'lost'}"
     )
@@ -147,7 +147,7 @@ def _start(chunk: ColumnChunkUnderTest) -> int:
 
 
 def _is_there(file: FileUnderTest, chunk: ColumnChunkUnderTest, shift: int) -> bool:
-    """Whether a first page begins where a chunk does, so many bytes further on; where pages are not read, whether there is room for it."""
+    """Whether a first page begins where a chunk does, a number of bytes further on; where pages are not read, whether there is room for it."""
     start = _start(chunk) + shift
     end = start + chunk.facts.total_compressed_size
     if not file.framing.body_start <= start <= end <= file.framing.footer_start:

@@ -1,8 +1,8 @@
-"""The commands that mend a file in which a rule is broken: one table, by rule, or by family where all its rules have the same.
+"""The commands that repair a file in which a rule is broken: one table, by rule, or by family where all its rules have the same.
 
 What is false beside the rows is removed: without a page index, a bloom filter, statistics or a hint the file reads equal,
 only slower.  What goes is limited to the column and the row groups of the finding.  An IDX1
-index is better than none, so where the column is known it is made anew.  A ``_pm`` is made anew from the Parquet file beside
+index is better than none, so where the column is known it is made again.  A ``_pm`` is made again from the Parquet file beside
 it, unless it only repeats what that file itself has wrong.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from pqassay.checks.asking import is_broken
 from pqassay.checks.commands import argument, command_line, embed_command, index_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
-from pqassay.checks.pm.pair import Pair
+from pqassay.checks.pm.pair import FilePair
 from pqassay.checks.pm.table import Table
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, overlaps
 from pqassay_spec.base.errors import FormatError
@@ -44,7 +44,7 @@ MOST_ROW_GROUPS = 8
 def remedy(
     file: FileUnderTest, rule_id: str, column: str | None = None, row_groups: Collection[int | None] = ()
 ) -> str | None:
-    """The command that mends a file in which a rule is broken, in a column and row groups as far as these are known; ``None`` without one."""
+    """The command that repairs a file in which a rule is broken, in a column and row groups as far as these are known; ``None`` without one."""
     known = REMEDIES.get(rule_id) or REMEDIES.get(rule_id.rpartition("-")[0], nothing)
     try:
         command = known(file)
@@ -64,7 +64,7 @@ def remedy(
 
 
 def nothing(_: FileUnderTest) -> str:
-    """No command: what is said is true, stays where it is, or can be mended only by writing the file anew."""
+    """No command: what is said is true, stays where it is, or can be repaired only by rewriting the file."""
     return ""
 
 
@@ -121,7 +121,7 @@ def _without_orders(file: FileUnderTest) -> str:
 
 
 def _new_index(file: FileUnderTest) -> str:
-    """Make the index anew, or remove it where the column is not known."""
+    """Make the index again, or remove it where the column is not known."""
     column = _known_column(file)
     return strip_command(file, "--idx1") if column is None else embed_command(file, column)
 
@@ -169,7 +169,7 @@ def _without_encoding_stats(file: FileUnderTest) -> str:
 
 
 def _new_pm(file: FileUnderTest) -> str:
-    """Make ``_pm`` anew. Raises `FormatError` or `NotChecked` where there is no Parquet file, or its footer cannot be read."""
+    """Make ``_pm`` again. Raises `FormatError` or `NotChecked` where there is no Parquet file, or its footer cannot be read."""
     if not isinstance(file.data.source, FileSource):
         return ""
     _ = file.data.metadata
@@ -180,7 +180,7 @@ def _new_pm(file: FileUnderTest) -> str:
 
 
 def _new_pm_if_it_differs(file: FileUnderTest) -> str:
-    """Make ``_pm`` anew unless it says what the Parquet file says: a new one would repeat what is wrong there."""
+    """Make ``_pm`` again unless it says what the Parquet file says: a new one would repeat what is wrong there."""
     for rule in COMPARED:
         if is_broken(file, rule):
             return _new_pm(file)
@@ -188,14 +188,14 @@ def _new_pm_if_it_differs(file: FileUnderTest) -> str:
 
 
 def _new_pm_if_pinned(file: FileUnderTest) -> str:
-    """Make ``_pm`` anew where ``_txn`` pins the Parquet file as it is."""
+    """Make ``_pm`` again where ``_txn`` pins the Parquet file as it is."""
     return _new_pm(file) if file.part(Table).partition.parquet_file_size == file.data.source.size else ""
 
 
 def _has_history(file: FileUnderTest) -> bool:
     """Whether readers may look for snapshots before the newest."""
     try:
-        return bool(file.part(Pair).newest.fields.prev_parquet_meta_file_size)
+        return bool(file.part(FilePair).newest.fields.prev_parquet_meta_file_size)
     except FormatError:
         return False
 
@@ -241,13 +241,13 @@ REMEDIES: dict[str, Remedy] = {
     "IDX1-009": _without_displaced,
     "IDX1-020": strip("--key", idx1.COMPANION_KEY),
     **_each("IDX1 031 032", strip("--key", idx1.LENGTH_KEY)),
-    # Each index by itself, see `pqassay.checks.directory.commands`; a directory that nobody can read goes.
+    # Each index by itself, see `pqassay.checks.directory.commands`; a directory that cannot be read goes.
     **_each("DIR 001 002 003 004 005 006", strip("--key", directory.KEY)),
     "DIR-016": lambda file: index_command(file, "refresh"),
     "PM": _new_pm,
     # A sound file may break these: later revisions, an append that is not published yet.
     **_each("PM 005 006 016 030 101", nothing),
-    # The Parquet file breaks these by its rows or its key: only who writes it anew can mend them.
+    # The Parquet file breaks these by its rows or its key: only rewriting it can repair them.
     **_each("PM 036 075 121 144 149", nothing),
     # What the database alone can say, or has lost.
     **_each("PM 150 152", nothing),

@@ -40,7 +40,7 @@ class Subject(Generic[Thing]):
         of_schema: Whether the schema alone decides what its rules find.
         shape: The same for things of which its rules say the same; ``None`` of others. It never raises.
         suspects: What a screen of all things at a time leaves to each rule, by its id; ``None`` where it did not look at this file.
-        alike_by: Of column chunks that are asked about by examples, what makes them alike.
+        alike_by: What makes column chunks alike, if rules are tested on examples of them.
         is_about: Whether a column chunk is one of the things.
     """
 
@@ -103,7 +103,7 @@ ROW_GROUP = Subject("row group", lambda file: file.part(_row_groups), _of_row_gr
 OWN_ROW_GROUP = Subject(
     "own row group", lambda file: [] if file.is_summary else ROW_GROUP.find(file), _of_row_group
 )
-"""A row group of a file that is no summary of others."""
+"""A row group of a file that is not a summary of others."""
 
 CHUNK = Subject("chunk", lambda file: file.part(ColumnChunks).all, _of_chunk, alike_by="footer")
 """A column chunk whose metadata is not encrypted and whose pages are in this file."""
@@ -172,4 +172,4 @@ SECOND_VERSION = _chunks_with("second_version")
 """A column chunk with data pages of version 2, or one whose walk fails."""
 
 VALUES: Subject[ValueAudit] = Subject("values", lambda file: [file.part(ValueAudit)])
-"""All values of the file, decoded once and compared with what is said of them."""
+"""All values of the file, decoded once and compared with what is claimed about them."""

@@ -1,4 +1,4 @@
-"""What is said of enum values and union members that the format does not define: a finding, and a gap as well."""
+"""Enum values and union members that the format does not define: a finding, and also a gap."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A rule is a function over one thing, most often a column chunk, which yields what is claimed of the values (`Claim`).  That is cheap,
 and happens before anything is decoded.  What compares a claim with the values belongs to the kind of claim: bounds, counts and
-forms are in `pqassay.values.claims`; what one rule alone claims stands beside it.
+forms are in `pqassay.values.claims`; what one rule alone claims is beside it.
 
 >>> @value_rule("STA-041", of=STATISTICS)                                  # doctest: +SKIP
 ... def no_value_is_greater_than_max_value(chunk):

@@ -82,15 +82,15 @@ def diff(
     no_memory = f"{old}, {new}: there is not enough memory to compare them"
     with failing_on_files(no_memory), FileSource(old) as before, FileSource(new) as after:
         try:
-            found = difference(before, after, kinds, moves=moved)
+            differences = difference(before, after, kinds, moves=moved)
         except (FormatError, TooManyFields) as error:
             fail(str(error))
 
         def write(stream: TextIO) -> None:
             if is_json:
-                stream.write(f"{found.to_json()}\n")
+                stream.write(f"{differences.to_json()}\n")
             else:
-                render(found, stream, (before, after) if hexdump else None, follows=moved)
+                render(differences, stream, (before, after) if hexdump else None, follows=moved)
 
         print_written(write, output)
-    raise typer.Exit(found.exit_code)
+    raise typer.Exit(differences.exit_code)

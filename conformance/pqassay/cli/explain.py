@@ -20,14 +20,14 @@ def explain(
     """Explain what a rule demands, where it comes from and what breaking it costs."""
     from pqassay import explain as explaining
 
-    wanted = rule.upper() if rule else None
-    if wanted is None or wanted in explaining.prefixes():
-        lines = explaining.overview(wanted)
+    rule_id = rule.upper() if rule else None
+    if rule_id is None or rule_id in explaining.prefixes():
+        lines = explaining.overview(rule_id)
     else:
         try:
-            lines = iter(list(explaining.explain(wanted)))
+            lines = iter(list(explaining.explain(rule_id)))
         except KeyError:
-            near = " or ".join(explaining.nearest(wanted))
+            near = " or ".join(explaining.nearest(rule_id))
             hint = f"; did you mean {near}?" if near else "; `pqassay explain` lists all"
             fail(f"there is no rule {rule}{hint}")
     for line in lines:

@@ -52,7 +52,7 @@ def fail_at_length(message: str, code: int = 2) -> NoReturn:
 
 
 def require_site(site: str | None) -> None:
-    """End with a usage error if the address of a site is none."""
+    """End with a usage error if the address of a site is not valid."""
     if site is not None and not site.startswith(("https://", "http://", "file://")):
         fail(f"--site {site}: not an address; it must begin with https://, http:// or file://")
 

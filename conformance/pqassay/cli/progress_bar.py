@@ -37,7 +37,7 @@ class ProgressBar:
 
 @contextlib.contextmanager
 def progress_bar() -> Generator[ProgressBar | None]:
-    """Show a bar while files are worked on; yields what is told of the progress, ``None`` where there is no terminal."""
+    """Show a bar while files are worked on; yields the callback for progress, ``None`` where there is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -16,7 +16,7 @@ import typer
 from pqassay.cli.failure import OutputFile, fail, require_format, require_no_data, require_site
 from pqassay.cli.output import print_report, print_written
 from pqassay.errors import UsageError
-from pqassay.report.comparison import Comparison, compare
+from pqassay.report.comparison import ReportComparison, compare
 from pqassay.report.formats import ABREAST, COMPARED, FORMAT_HELP, OF_RUNS, FormatName, format_of
 from pqassay.report.model import Report
 from pqassay.report.reading import parse
@@ -151,7 +151,7 @@ def _read(name: str) -> Report | RunReport:
         fail(str(error))
 
 
-def _write(comparison: Comparison, output_format: FormatName, stream: TextIO) -> None:
+def _write(comparison: ReportComparison, output_format: FormatName, stream: TextIO) -> None:
     if output_format is FormatName.JSON:
         stream.write(f"{comparison.to_json()}\n")
         return

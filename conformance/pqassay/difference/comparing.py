@@ -160,7 +160,7 @@ class _Comparison:
         return Change(kind, after.path, 1, old, new, after.doc)
 
     def _excerpts(self, pair: Sequence[tuple[Leaf, Source]]) -> list[str]:
-        """Of two long values, the part around the first difference."""
+        """The part of two long values around the first difference."""
         raws = [source.read(leaf.offset, min(leaf.length, MOST_READ)) for leaf, source in pair]
         start = max(same_ends(*raws)[0] - AROUND, 0)
         texts: list[str] = []

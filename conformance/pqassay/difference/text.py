@@ -86,11 +86,11 @@ def _sum(console: Console, difference: Difference) -> None:
         write_line(console, ("the files hold the same bytes", "bold green"))
         return
     kinds = [change.kind for change in difference.changes]
-    told = [f"{kinds.count(kind):,} {kind}" for kind in COLOURS if kind in kinds]
+    counts = [f"{kinds.count(kind):,} {kind}" for kind in COLOURS if kind in kinds]
     rest = {
         "that follow": len(difference.follows),
         "moved": difference.moved,
         "unchanged": difference.unchanged,
     }
-    told += [f"{count:,} {what}" for what, count in rest.items() if count]
-    write_line(console, ", ".join(told))
+    counts += [f"{count:,} {what}" for what, count in rest.items() if count]
+    write_line(console, ", ".join(counts))

@@ -83,14 +83,14 @@ class BodyTrace:
             else:
                 encodings = (Encoding.RLE, Encoding.RLE)
                 lengths = [own.repetition_levels_byte_length, own.definition_levels_byte_length]
-            for name, high, encoding, given in zip(
+            for name, high, encoding, stated in zip(
                 ("repetition_levels", "definition_levels"), greatest, encodings, lengths, strict=True
             ):
-                if given == 0:
+                if stated == 0:
                     continue
                 if encoding != Encoding.RLE:
                     raise Malformed(f"{name.replace('_', ' ')} in an encoding that is not taken apart")
-                length = given
+                length = stated
                 if length is None:  # version 1 has it ahead of the levels
                     yield self._length(name, f"Bytes of the {name.replace('_', ' ')}.")
                     length = self._last_length

@@ -69,16 +69,16 @@ def bloom_filters(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
         facts = chunk.meta_data
         if facts is None or not facts.bloom_filter_offset:
             continue
-        start, given, root = facts.bloom_filter_offset, facts.bloom_filter_length, f"{path}.bloom_filter"
+        start, stated, root = facts.bloom_filter_offset, facts.bloom_filter_length, f"{path}.bloom_filter"
         field = f"footer.{path}.meta_data.bloom_filter_offset"
         if not _is_inside(file, start, start + 1, field, errors):
             continue
         room = file.framing.footer_start - start
         if chunk.crypto_metadata is not None:
-            if given is not None and 0 < given <= room:
-                yield stretch(root, start, start + given, "an encrypted bloom filter; pqassay has no keys")
+            if stated is not None and 0 < stated <= room:
+                yield stretch(root, start, start + stated, "an encrypted bloom filter; pqassay has no keys")
             continue
-        length = given if given is not None and 0 < given <= room else 0
+        length = stated if stated is not None and 0 < stated <= room else 0
         try:
             raw = file.source.read(start, min(room, LONG_HEADER))
             header, taken = decode(BloomFilterHeader, raw, root=f"{root}.header", base=start, rule="BLM-002")

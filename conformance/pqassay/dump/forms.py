@@ -21,7 +21,7 @@ class Selected:
     """Hands on the leaves whose path matches a glob, or lies below a path that is named in full."""
 
     def __init__(self, pattern: str, sink: Sink) -> None:
-        escaped = pattern.replace("[", "[[]")  # indexes are no character classes
+        escaped = pattern.replace("[", "[[]")  # indexes are not character classes
         globs = (escaped, f"{escaped}.*", f"{escaped}[[]*", f"{escaped}:*")
         self._matches = re.compile("|".join(fnmatch.translate(glob) for glob in globs)).match
         self._sink = sink

@@ -28,7 +28,7 @@ def leaves_of(data: bytes, root: str, documented: Documented, base: int = 0) -> 
         base: Its offset in the file.
 
     Raises:
-        ValueError: It is no JSON text; leaves that were yielded before are true.
+        ValueError: It is not JSON; leaves that were yielded before are true.
     """
     position = 0
     for one in members(data):
@@ -43,7 +43,7 @@ def leaves_of(data: bytes, root: str, documented: Documented, base: int = 0) -> 
 
 
 def hand_on(data: bytes, root: str, documented: Documented, sink: Sink, base: int = 0) -> str | None:
-    """Hand the leaves of a text to a sink, and return why it is no JSON, where it is none."""
+    """Hand the leaves of a text to a sink, and return why it is not JSON; ``None`` if it is."""
     leaves: list[Leaf] = []
     reason = None
     try:

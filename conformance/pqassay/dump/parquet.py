@@ -1,6 +1,6 @@
 """The trace of a Parquet file: head, pages, indexes, bloom filters, embedded index, gaps, footer, tail.
 
-Every byte has a leaf: a field, or what the bytes are that nobody takes apart.  `BODY` lists what finds the structures of the body;
+Every byte has a leaf: a field, or a name for bytes that are not taken apart.  `BODY` lists what finds the structures of the body;
 bytes that none of these claims are gaps.
 """
 
@@ -50,14 +50,14 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
         framing = file.framing
     except FormatError as error:
         wrong_tail = error
-        found = _framing_without_magic(source)
-        if found is None:
+        assumed = _framing_without_magic(source)
+        if assumed is None:
             _without_footer(source, write, wrong_head, error)
             if not errors:  # of an empty file
                 errors.note(error)
             return errors
-        framing = found
-        file.assume_framing(found)
+        framing = assumed
+        file.assume_framing(assumed)
     write(Region(0, framing.body_start, "head", _fixed(parquet_file.HEAD, source, 0, "head", wrong_head)))
     for region in _body(file, errors):
         write(region)
@@ -91,7 +91,7 @@ def _without_footer(source: Source, write: Writer, head: FormatError | None, tai
     end = max(start, source.size - parquet_file.TAIL_SIZE)
     is_short = source.size < parquet_file.HEAD_SIZE + parquet_file.TAIL_SIZE
     if start == parquet_file.HEAD_SIZE:
-        # Of a file that is too short, head and tail say the same.
+        # If a file is too short, head and tail say the same.
         write(
             Region(0, start, "head", _fixed(parquet_file.HEAD, source, 0, "head", None if is_short else head))
         )
@@ -163,7 +163,7 @@ def _footer(file: FileUnderTest, framing: Framing) -> Region:
 def _body(file: FileUnderTest, errors: Errors) -> list[Region]:
     """The regions of the body, in order."""
     framing = file.framing
-    found: list[Region] = []
+    regions: list[Region] = []
     try:
         _ = file.metadata
     except FormatError:  # said with the footer, with its place
@@ -171,11 +171,11 @@ def _body(file: FileUnderTest, errors: Errors) -> list[Region]:
         return [stretch("body", framing.body_start, framing.footer_start, reason)]
     for find in BODY:
         try:
-            found.extend(find(file, errors))
+            regions.extend(find(file, errors))
         except FormatError as error:
             errors.note(error)
-    found.sort(key=lambda region: region.start)
-    return in_order([*found, *_gaps(file, found)])
+    regions.sort(key=lambda region: region.start)
+    return in_order([*regions, *_gaps(file, regions)])
 
 
 def _gaps(file: FileUnderTest, found: Sequence[Region]) -> Iterator[Region]:

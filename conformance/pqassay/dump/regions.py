@@ -1,4 +1,4 @@
-"""Regions: the parts of a file that are traced one by one, and the leaves for bytes that nobody takes apart.
+"""Regions: the parts of a file that are traced one by one, and the leaves for bytes that are not taken apart.
 
 The regions of a file are found first, from its footer, and traced in the order of their bytes, so that no more than one of them
 need be in memory.  What the leaves of a region leave out, and what lies between two regions, gets a leaf that says what it is.
@@ -125,8 +125,8 @@ class Writer:
         shared = min(widest.end, region.end) - region.start
         is_shown = shared <= self._left
         self._left -= shared
-        told = f"the bytes [{region.start}, {region.start + shared}) are those of {widest.path} as well"
-        more = "" if is_shown else "; so much lies over each other that this is left out"
+        told = f"the bytes [{region.start}, {region.start + shared}) also belong to {widest.path}"
+        more = "" if is_shown else "; too much overlaps, so this is left out"
         self._errors.note(Malformed(f"{told}{more}", field=region.path, offset=region.start, length=shared))
         if not is_shown and region.end > widest.end:  # its own part still needs a leaf
             own = unparsed(f"{region.path}.rest", widest.end, region.end, "left out, as it lies over others")

@@ -1,10 +1,10 @@
 """Baselines: findings that are known and shall not count, so that a check can be introduced where not all is well.
 
-An entry names a file, a rule and a column, not a place: places move whenever a file is written anew.  It holds the
+An entry names a file, a rule and a column, not a place: places move whenever a file is rewritten.  It holds the
 number of places instead, and a finding that has more than that counts again.  Gaps, which are what could not be looked at, are
 accepted the same way: by file, obstacle, and number of columns.
 
-Where files come every night, entries that name files hold for a day.  An entry may name a writer instead, by what footers say of it: then it
+Where files come every night, entries that name files hold for a day.  An entry may name a writer instead, by `created_by` of footers: then it
 holds for all that this writer wrote and will write, until it expires, and says why.
 """
 
@@ -46,7 +46,7 @@ from pqassay_spec.rules.catalogue import ID_PATTERN, RELEASES, minor_release
 
 
 @dataclass(frozen=True)
-class Entry:
+class KnownEntry:
     """One known finding or gap.
 
     ``path`` is a URI, or the path of the file relative to the folder of the baseline, with slashes; ``rule`` is the id of the rule,
@@ -69,7 +69,7 @@ class Entry:
 class WriterEntry:
     """What is known of everything that a writer wrote, in files that are there and in files to come.
 
-    ``created_by`` is a pattern for what the footer says of the writer, with the wildcards of file names; ``rule`` is as in `Entry`, ``column``
+    ``created_by`` is a pattern for the writer that the footer names, with the wildcards of file names; ``rule`` is as in `Entry`, ``column``
     any if there is none.  ``expires`` is the last day on which it holds, such as ``"2027-01-31"``, in UTC.
     """
 
@@ -103,7 +103,7 @@ class BaselineFile:
     schema_version: Literal[1]
     kind: Literal["baseline"]
     pqassay: str
-    findings: list[Entry]
+    findings: list[KnownEntry]
     writers: list[WriterEntry] = field(default_factory=list[WriterEntry])
     rules: str | None = None
 
@@ -120,8 +120,8 @@ class Baseline:
     """
 
     path: str
-    entries: dict[tuple[str, str, str | None], Entry] = field(
-        default_factory=dict[tuple[str, str, str | None], Entry]
+    entries: dict[tuple[str, str, str | None], KnownEntry] = field(
+        default_factory=dict[tuple[str, str, str | None], KnownEntry]
     )
     writers: list[WriterEntry] = field(default_factory=list[WriterEntry])
     today: dt.date = field(default_factory=expiry.today, compare=False)
@@ -132,7 +132,7 @@ class Baseline:
         """Read a baseline.
 
         Raises:
-            UsageError: It cannot be read, or is none.
+            UsageError: It cannot be read, or is not a baseline.
         """
         name = os.fspath(path)
         try:
@@ -141,13 +141,13 @@ class Baseline:
         except OSError as error:
             hint = "; `pqassay baseline` writes one" if isinstance(error, FileNotFoundError) else ""
             raise UsageError(f"baseline {name}: {error.strerror or error}{hint}") from None
-        found = _parsed(name, content)
+        parsed = _parsed(name, content)
         entries: dict[tuple[str, str, str | None], Entry] = {}
-        for entry in found.findings:
+        for entry in parsed.findings:
             if entry.key in entries:
                 raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
             entries[entry.key] = entry
-        return cls(name, entries, found.writers, release=_release(found))
+        return cls(name, entries, parsed.writers, release=_release(parsed))
 
     @classmethod
     def of(
@@ -184,7 +184,7 @@ class Baseline:
                     pattern = _literally(_clean(file.created_by))
                     made.writers.append(WriterEntry(pattern, name, WHEN_WRITTEN, column))
                 else:
-                    entry = Entry(made._path_of(file.path), name, count, column)
+                    entry = KnownEntry(made._path_of(file.path), name, count, column)
                     made.entries[entry.key] = entry
         if keep is not None:
             for entry, status in keep.statuses(report, ()):
@@ -274,7 +274,7 @@ class Baseline:
         return any(not one.has_expired(self.today) for one in covering)
 
     def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[Entry, str]]:
-        """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if nobody knows."""
+        """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if that is not known."""
         files = {self._path_of(file.path): file for file in report.files}
         folders = [self._path_of(root) for root in roots]
         for entry in self.entries.values():
@@ -321,7 +321,7 @@ def _literally(text: str) -> str:
     return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
 
-def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
+def _why_stale(entry: KnownEntry, file: FileReport, coverage: Coverage) -> str:
     """The reason why an entry about a file of this run is stale; empty if it is not."""
     mine = [
         finding
@@ -333,12 +333,12 @@ def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
     if file.outcome in UNJUDGED or entry.rule in coverage.not_checked:
         return _UNSEEN
     if entry.rule.startswith(GAP):
-        return "nothing is in the way there any more"
+        return "nothing is unchecked there any more"
     return "the rule is not broken there any more"
 
 
 def _clean(text: str) -> str:
-    """Text as JSON can hold it; a path or a column may hold bytes that are no UTF-8."""
+    """Text as JSON can hold it; a path or a column may hold bytes that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -359,7 +359,7 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
         raise UsageError(
             f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; `pqassay baseline` writes one"
         ) from None
-    both: list[Entry | WriterEntry] = [*entries.findings, *entries.writers]
+    both: list[KnownEntry | WriterEntry] = [*entries.findings, *entries.writers]
     for entry in both:
         if re.fullmatch(ID_PATTERN, entry.rule) is None and entry.rule not in [
             f"{GAP}{obstacle}" for obstacle in HIDING

@@ -73,7 +73,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class CheckPlan:
     """A check before its first verdict: what will be judged, and how.
 
     Attributes:
@@ -103,19 +103,19 @@ class Plan:
 Verdict = tuple[Judged, str | None]
 """A verdict, and the etag that an object had before it was judged, where that was asked for."""
 
-Outcome = tuple[Plan, Report, list[str]]
+Outcome = tuple[CheckPlan, Report, list[str]]
 """What was judged, the report, and what must be said beside it."""
 
 
 class Work(Protocol):
-    """Who judges: this machine, or a cluster."""
+    """The workers that judge: this machine, or a cluster."""
 
     @property
     def listing(self) -> Listing | None:
         """What lists folders, if not the judge."""
         ...
 
-    def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
+    def judge(self, plan: CheckPlan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
         """Judge some targets of a plan, in their order."""
         ...
 
@@ -140,7 +140,7 @@ def check(
 
     Args:
         target: The bytes of one file, or a `Source` of them, which is read in this process and stays open; or a path, a pattern
-            (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``), or several of them. Of folders, everything below is checked that is called like a Parquet file or
+            (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``), or several of them. In folders, everything below is checked that is called like a Parquet file or
             ``_pm``; of one that is a Delta or Iceberg table, the table and its live files, and nothing else.
         kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
         beside: What is beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
@@ -162,15 +162,15 @@ def check(
             check, a baseline that cannot be read.
     """
     if jobs is not None and jobs < 1:
-        raise UsageError(f"{jobs} jobs cannot do anything")
+        raise UsageError(f"jobs must be at least 1, not {jobs}")
     if _is_source(target) and any(limit is not None for limit in (jobs, timeout, memory)):
-        raise UsageError("a source is read in this process, which has no jobs and no limits")
+        raise UsageError("a source is judged in this process: leave out jobs, timeout and memory")
     plan = planned(target, kind=kind, beside=beside, **options)
     return carried_out(plan, jobs=jobs, timeout=timeout, memory=memory, progress=progress)
 
 
 def carried_out(
-    plan: Plan,
+    plan: CheckPlan,
     *,
     jobs: int | None = None,
     timeout: float | None = None,
@@ -197,7 +197,7 @@ def verdicts(
     if jobs is not None and (jobs > 1 or wants_isolation(settings, timeout, memory)):
         from pqassay.judge import workers  # noqa: PLC0415 - most checks have none
 
-        limits = workers.Limits(max(1, min(jobs, len(targets))), timeout, memory)
+        limits = workers.WorkerLimits(max(1, min(jobs, len(targets))), timeout, memory)
         return workers.judged(targets, settings, limits)
     # A library lets its own mistakes through; a run over a lake goes on.
     return _in_this_process(targets, settings, is_safe=jobs is not None)
@@ -215,10 +215,10 @@ def planned(
     beside: Mapping[str, AnyBytes] | None = None,
     listing: Listing | None = None,
     **options: Unpack[CheckOptions],
-) -> Plan:
+) -> CheckPlan:
     """Find what a check will judge, and decide how; judge nothing.
 
-    Whoever judges in a way of its own begins here and ends with `concluded`, so that only the judging differs. The
+    A caller that judges in its own way begins here and ends with `concluded`, so that only the judging differs. The
     arguments and errors are those of `check`; ``listing`` lists folders of stores instead of `pqassay.stores.remote.listing`.
     """
     _require_known(options)
@@ -247,7 +247,7 @@ def planned(
     if not targets.targets:
         raise UsageError(_why_nothing(targets))
     if (asked := _asked_moment(options)) is not None and not has_tables(targets):
-        raise UsageError(f"{asked} needs a table, and none of the paths is one")
+        raise UsageError(f"{asked} needs a table, and no path is one")
     if has_tables(targets):
         live = read_tables(targets)
         if (since := options.get("since")) is not None:
@@ -268,10 +268,12 @@ def planned(
     if reason := why_none(settings.selection, settings, {target.kind for target in targets.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
     salt = salt_of(options.get("salt")) if options.get("values") is False else None
-    return Plan(targets, settings, known, options.get("complete", False), gate, options.get("rules"), salt)
+    return CheckPlan(
+        targets, settings, known, options.get("complete", False), gate, options.get("rules"), salt
+    )
 
 
-def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
+def concluded(plan: CheckPlan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
     """Make the report of a plan.
 
     Args:
@@ -367,7 +369,7 @@ def _found(
         name = str(getattr(content, "name", "<bytes>"))
         return Found([Target(name, "", kind=kind or DEFAULT_FILE, data=content, kept_beside=beside or {})])
     if kind is not None or beside is not None:
-        raise UsageError("kind and beside are said of bytes; of files, the names and folders tell")
+        raise UsageError("kind and beside are for bytes only; for paths, leave them out")
     paths = [target] if isinstance(target, (str, os.PathLike)) else target
     return find(
         [os.fspath(path) for path in cast("Sequence[AnyPath]", paths)],
@@ -382,7 +384,7 @@ def _found(
 def _limited(target: AnyPath | AnyBytes | Sequence[AnyPath], only: OnlyFiles) -> AnyPath | Sequence[AnyPath]:
     """The paths of a check that is limited to a list: all that is on the list, unless something is named."""
     if is_content(target):
-        raise UsageError("a list of files says nothing about bytes")
+        raise UsageError("a list of files goes with paths, not with bytes")
     return cast("AnyPath | Sequence[AnyPath]", target) or only.targets
 
 
@@ -406,7 +408,7 @@ def _moment(options: CheckOptions) -> Moment | None:
     asked = [name for name in STATES if options.get(name) is not None]
     if options.get("as_files", False):
         if asked:
-            raise UsageError(f"{asked[0]} needs a table, and they are to be judged as files")
+            raise UsageError(f"{asked[0]} needs a table; do not judge tables as files with it")
         return None
     if len(asked) > 1:
         raise UsageError(f"{' and '.join(asked)} exclude each other")
@@ -416,11 +418,11 @@ def _moment(options: CheckOptions) -> Moment | None:
         return Moment(number, number, str(at))
     for name, number in (("version", version), ("snapshot", snapshot)):
         if number is not None and type(number) is not int:
-            raise UsageError(f"{name} is a whole number, and not {number!r}")
+            raise UsageError(f"{name} must be a whole number, not {number!r}")
         if number is not None and number < 0:
-            raise UsageError(f"{name} is not negative, as {number} is")
+            raise UsageError(f"{name} must not be negative, and is {number}")
     if ref is not None and not isinstance(ref, str):
-        raise UsageError(f"ref is the name of a branch or tag, and not {ref!r}")
+        raise UsageError(f"ref must be the name of a branch or tag, not {ref!r}")
     return Moment(version, snapshot, ref)
 
 

@@ -11,7 +11,7 @@ from pqassay.checks import registry
 from pqassay.checks.asking import (
     AlikeQuestions,
     Answer,
-    Group,
+    BrokenPlaces,
     Questions,
     answers_of,
     by_subject,
@@ -70,7 +70,7 @@ NEEDS_BODIES = "needs --crc or tier values"
 """The reason why they are not checked where bodies are not read."""
 
 NOT_JUDGED = "the file could not be judged"
-"""The reason why a rule is not checked on a file that nobody could look at; the report on the file says more."""
+"""The reason why a rule is not checked on a file that could not be read; the report on the file says more."""
 
 IN_S3 = f"{OURS} strip s3://"
 """Begins the one command that writes to a store."""
@@ -94,21 +94,23 @@ class Selection:
 def why_none(selection: Selection, options: Options, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
     """The reason why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one.
 
-    Of a table, the rules about what it says of its files count as well, though it may have none.
+    For a table, the rules about what it says about its files also count, though it may have no files.
     """
+    if selection == Selection() and options.reaches(TIERS[-1]):
+        return ""  # without loading the checks, which this process may not need
     left_out = _all_left_out(selection, options)
     if any(not asked_about(kind, kind).keys() <= left_out.keys() for kind in kinds):
         return ""
     chosen = [rule for rule in file_rules().values() if rule.id in selection and not rule.excluded]
-    wanted = [rule for rule in chosen if any(rule.id in asked_about(kind, kind) for kind in kinds)]
-    if chosen and not wanted:
+    asked = [rule for rule in chosen if any(rule.id in asked_about(kind, kind) for kind in kinds)]
+    if chosen and not asked:
         others = (
             f" and {len(chosen) - 1} other{'s' * (len(chosen) > 2)} judge" if len(chosen) > 1 else " judges"
         )
         return f"no rule is left to test: {chosen[0].id}{others} files of another kind"
-    if any(left_out[rule.id].reason == NEEDS_BODIES for rule in wanted):
+    if any(left_out[rule.id].reason == NEEDS_BODIES for rule in asked):
         return f"no rule is left to test: a CRC {NEEDS_BODIES}"
-    deeper = [rule for rule in wanted if not options.reaches(rule.tier)]
+    deeper = [rule for rule in asked if not options.reaches(rule.tier)]
     if not deeper:
         return "no rule is left to test: all are left out"
     tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
@@ -140,7 +142,7 @@ def check_source(
         kind: The kind of file that the bytes are; rules for other kinds are not applicable.
         beside: Opens a file of the same folder by its name.
         table: The table that is judged, or to which the file belongs.
-        claims: What that table says of the file.
+        claims: What that table says about the file.
 
     Returns:
         The report, and the coverage that it will name.
@@ -149,18 +151,18 @@ def check_source(
     plan = _planned(tuple(selection.only), tuple(selection.skip), options, kind, said_by)
     file = FileUnderTest(source, options, kind, beside, pm_screens, plan.left_out, table=table, claims=claims)
     answers = answers_of(file, plan.questions)
-    told = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
+    ordered = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
     reasons: list[tuple[str, Obstacle, str]] = []
     broken: list[tuple[Rule, Answer]] = []
-    for rule_id, answer in told:
+    for rule_id, answer in ordered:
         why = answer.why_not_checked
         if why is None:
             broken.append((file_rules()[rule_id], answer))
         else:
             reasons.append((rule_id, why.obstacle, why.reason))
     findings = [_finding(rule, group, file) for rule, answer in broken for group in answer.groups.values()]
-    gaps = _gaps(file, [(rule_id, answer.hindrances) for rule_id, answer in told if answer.hindrances])
-    trouble = next((said for _, answer in told if (said := answer.trouble)), None)
+    gaps = _gaps(file, [(rule_id, answer.hindrances) for rule_id, answer in ordered if answer.hindrances])
+    trouble = next((said for _, answer in ordered if (said := answer.trouble)), None)
     report = FileReport(
         path=source.name,
         kind=kind,
@@ -310,7 +312,7 @@ def _gaps(file: FileUnderTest, hindrances: Iterable[tuple[str, Hindrances]]) -> 
 
 
 def _column_count(file: FileUnderTest) -> int:
-    """The columns of a file, 0 where nobody can tell."""
+    """The columns of a file, 0 where they are not known."""
     try:
         if file.table is not None and file.claims is None:
             return 0
@@ -346,7 +348,7 @@ def _computed_left_out(
     return {rule: reason for rule, reason in reasons.items() if reason is not None}
 
 
-def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
+def _finding(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> Finding:
     fields = [_field(violation, file) for violation in group.first]
     younger = _younger(rule, file)
     positions = [_position(*both) for both in zip(group.first, fields, strict=True)]
@@ -386,19 +388,19 @@ def _younger(rule: Rule, file: FileUnderTest) -> str:
 
 
 def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
-    """What mends it: of a local file a command of ours, of a file of a table what that table's own software does."""
-    found = next((v.remedy for v in group.first if v.remedy), None) or remedy(
+    """The repair: for a local file a command of pqassay, for a file of a table one of that table's own software."""
+    command = next((v.remedy for v in group.first if v.remedy), None) or remedy(
         file, rule.id, group.column, group.row_groups
     )
     is_evidence = group.weighed is not None and group.weighed.wrong == "values"
-    if found is None or is_evidence:
+    if command is None or is_evidence:
         return None
-    if not found.startswith(OURS):
-        return found if file.table is None else reader_of(file.table.kind).remedy_of(rule.id, found)
+    if not command.startswith(OURS):
+        return command if file.table is None else reader_of(file.table.kind).remedy_of(rule.id, command)
     if file.claims is not None:
         return reader_of(file.claims.table).rewriting(file.claims)
     is_local = isinstance(file.source, FileSource)
-    return found if is_local or found.startswith(IN_S3) else None
+    return command if is_local or command.startswith(IN_S3) else None
 
 
 def _field(violation: Violation, file: FileUnderTest) -> Field | None:

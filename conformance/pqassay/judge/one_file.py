@@ -92,7 +92,7 @@ def mistake(error: Exception) -> str:
 
 
 def unjudged(target: Target, settings: Settings, reason: str, outcome: Outcome = "errored") -> Judged:
-    """The report on a file that nobody could look at."""
+    """The report on a file that could not be read."""
     size = -1 if target.size is None else target.size
     report = FileReport(
         path=target.name,

@@ -227,7 +227,7 @@ class Limits(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Declared:
-    """An option with what its place says of it.
+    """An option with the settings of its place.
 
     Attributes:
         keyword: Its name in Python.

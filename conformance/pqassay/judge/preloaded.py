@@ -22,6 +22,7 @@ from types import TracebackType
 from pqassay.checks import registry
 from pqassay.judge.workers import MEMORY_GIVEN_LEAST, limits_memory
 from pqassay.plugins import rooms
+from pqassay_spec.base.arrow_alone import load_no_pandas
 
 VALUES = "values"
 """The rooms of what needs numpy and pyarrow.  Their modules are found rather than named: a browser, which has none of these, may
@@ -64,6 +65,7 @@ def _unless_left_alone(kind: type[BaseException], error: BaseException, trace: T
 
 
 with _little_more_memory():
+    load_no_pandas()
     _load()
 if hasattr(multiprocessing.current_process(), "_inheriting"):  # in the process from which workers are started
     sys.excepthook = _unless_left_alone

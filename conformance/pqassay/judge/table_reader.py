@@ -1,7 +1,7 @@
 """What judging a table asks of its format, and the files of a table.
 
 A format of tables is that of a plug-in (`pqassay.stores.formats`): the judge knows that a table is a target whose metadata speak of other
-files, and asks its `TableReader` which they are and what is said of them.
+files, and asks its `TableReader` which they are and what the table says about them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class LiveFile:
     Attributes:
         path: The file, relative to the table; ``None`` where it is elsewhere.
         name: The file as the table names it.
-        claims: Makes what the table says of it.
+        claims: Makes what the table says about it.
     """
 
     path: str | None
@@ -55,7 +55,7 @@ class Live:
 
 
 class TableView(Protocol):
-    """What a report says of a table beside findings."""
+    """What a report says about a table beside findings."""
 
     @property
     def size(self) -> int:
@@ -109,7 +109,7 @@ class TableReader(Protocol):
         ...
 
     def rewriting(self, claims: FileClaims) -> str:
-        """What makes a file of a table anew: the remedy of what is wrong in the file itself."""
+        """What rewrites a file of a table: the remedy of what is wrong in the file itself."""
         ...
 
 

@@ -21,11 +21,11 @@ AGAIN = 1.0
 
 
 class OutOfTime(BaseException):
-    """The time is over. This ends the judging of a file, and is no error of a check, which others would survive."""
+    """The time is over. This ends the judging of a file, unlike an error of a check, which others survive."""
 
 
 def default_seconds(size: int) -> float:
-    """Seconds that a file of so many bytes has by default."""
+    """Seconds that a file of a size in bytes has by default."""
     return TIMEOUT_BASE + size / TIMEOUT_BYTES_PER_SECOND
 
 

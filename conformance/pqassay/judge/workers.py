@@ -68,7 +68,7 @@ JudgeAll = Callable[[Sequence[Target], Settings], list[Judged]]
 
 
 @dataclass(frozen=True)
-class Limits:
+class WorkerLimits:
     """The number of workers, and what one of them may use.
 
     Attributes:
@@ -107,7 +107,7 @@ def machine_memory() -> int:
 
 
 def default_memory(workers: int) -> int:
-    """Bytes that each of so many workers of one machine has by default."""
+    """Bytes that each of a number of workers of one machine has by default."""
     return max(MEMORY_LEAST, int(machine_memory() * MEMORY_SHARE / workers))
 
 
@@ -134,7 +134,7 @@ def preload() -> None:
 
 
 _is_ours = False
-"""Whether the process from which workers are started serves nobody else."""
+"""Whether the process from which workers are started serves this pool alone."""
 
 
 def _start_deaf() -> None:
@@ -235,7 +235,7 @@ class _Pool(ProcessPool):
 
 
 def new_pool(workers: int, memory: int, *, leads: bool = False) -> ProcessPool:
-    """Worker processes that may allocate so many bytes each, 0 for any; see `_begin`."""
+    """Worker processes that may allocate a number of bytes each, 0 for any; see `_begin`."""
     if _is_ours:
         _start_deaf()
     begin = functools.partial(_begin, leads=True) if leads else _begin
@@ -301,7 +301,7 @@ class _Run:
     """One run over all targets."""
 
     settings: Settings
-    limits: Limits
+    limits: WorkerLimits
     judge: JudgeAll
     pool: ProcessPool = field(init=False)
     has_worked: bool = False
@@ -399,7 +399,7 @@ class _Run:
 
 
 def judged(
-    targets: Sequence[Target], settings: Settings, limits: Limits, *, judge: JudgeAll = judge_all
+    targets: Sequence[Target], settings: Settings, limits: WorkerLimits, *, judge: JudgeAll = judge_all
 ) -> Generator[Judged]:
     """Judge files in worker processes; yield the reports in the order of the targets.
 
@@ -420,7 +420,9 @@ def judged(
         run.stop()
 
 
-def _batches(targets: Sequence[Target], settings: Settings, limits: Limits) -> Iterator[Sequence[Target]]:
+def _batches(
+    targets: Sequence[Target], settings: Settings, limits: WorkerLimits
+) -> Iterator[Sequence[Target]]:
     """Cut the targets into tasks: one file each where values are decoded, many small ones elsewhere."""
     most = BATCH_FILES if settings.tier != "values" else 1
     most = max(1, min(most, len(targets) // (4 * limits.jobs)))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from pqassay_spec.golden.literals import (
-    Binary,
+    BinaryLiteral,
     Date,
     Decimal,
     Float,
@@ -139,7 +139,7 @@ def literal(written: Any) -> Value:
     """A value as it is in a predicate.
 
     Raises:
-        PredicateError: It is none.
+        PredicateError: It is not a value.
     """
     match written:
         case None | bool() | str() | int():
@@ -151,15 +151,15 @@ def literal(written: Any) -> Value:
             except ValueNotReadableError as error:
                 raise PredicateError(str(error)) from None
         case _:
-            raise PredicateError(f"{str(written)[:60]} is no value")
+            raise PredicateError(f"{str(written)[:60]} is not a value")
 
 
-_Tagged = LongInteger | Float | Binary | Decimal | Date | Time | Timestamp
+_Tagged = LongInteger | Float | BinaryLiteral | Decimal | Date | Time | Timestamp
 
 _TAGS: dict[str, Callable[[str], _Tagged]] = {
     "int": LongInteger,
     "float": Float,
-    "bytes": Binary,
+    "bytes": BinaryLiteral,
     "decimal": Decimal,
     "date": Date,
     "time": Time,

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay.plugins import rooms
-from pqassay.proof.queries import Column, Comparison, Kind, NoQuery, Query
+from pqassay.proof.queries import ColumnQuery, NoQuery, Query, QueryColumn, QueryKind
 from pqassay.proof.true_values import TrueValues, bound_value, meaning_of
 from pqassay.report.model import Finding, Position
 from pqassay.under_test.chunks import ColumnChunkUnderTest
@@ -37,7 +37,7 @@ _PAGE = re.compile(r"^pages\[(\d+)\]")
 
 
 @dataclass(frozen=True)
-class Stretch:
+class RowStretch:
     """Some rows of a column chunk: those of a page, or all.
 
     Attributes:
@@ -50,7 +50,7 @@ class Stretch:
     """
 
     chunk: ColumnChunkUnderTest
-    column: Column
+    column: QueryColumn
     rows: Any
     page: int | None
     start: int
@@ -59,7 +59,7 @@ class Stretch:
 
     @property
     def values(self) -> Any:
-        """The values that are no nulls, and no NaN."""
+        """The values that are neither null nor NaN."""
         return _without_nan(self.rows.slice(self.start, self.end - self.start).drop_null())
 
 
@@ -96,12 +96,12 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     return list(queries)
 
 
-def by_ends(column: Column, row_groups: Iterable[Any]) -> list[Query]:
+def by_ends(column: QueryColumn, row_groups: Iterable[Any]) -> list[Query]:
     """Queries by the least and the greatest of some values, or by nulls where there are no others."""
     values = _without_nan(pa.chunked_array(list(row_groups), column.type).drop_null())
     if not len(values):
-        return [Query((column,), (Comparison("is null", column),))]
-    if column.kind is Kind.BOOLEAN:
+        return [Query((column,), (ColumnQuery("is null", column),))]
+    if column.kind is QueryKind.BOOLEAN:
         return [_equal(column, values[0])]
     ends = pc.min_max(values)
     return [
@@ -123,7 +123,7 @@ def every_column(values: TrueValues) -> Query:
     Raises:
         NoQuery: There is no such column.
     """
-    columns: list[Column] = []
+    columns: list[QueryColumn] = []
     for leaf in values.file.leaves:
         with contextlib.suppress(NotChecked):
             columns.append(values.column(leaf.name))
@@ -134,7 +134,7 @@ def every_column(values: TrueValues) -> Query:
     return Query(tuple(columns))
 
 
-def _stretch(position: Position, name: str, values: TrueValues) -> Stretch | None:
+def _stretch(position: Position, name: str, values: TrueValues) -> RowStretch | None:
     """The rows that a position is about; ``None`` where it names no row group."""
     match = _PLACE.search(position.field)
     group = position.row_group if position.row_group is not None else int(match[1]) if match else None
@@ -150,14 +150,14 @@ def _stretch(position: Position, name: str, values: TrueValues) -> Stretch | Non
         page, start, end = None, 0, len(rows)
     else:
         start, end = int(starts[page]), int(starts[page + 1])
-    return Stretch(values.chunks[group, name], values.column(name), rows, page, start, end, part)
+    return RowStretch(values.chunks[group, name], values.column(name), rows, page, start, end, part)
 
 
 def _page_starts(values: TrueValues, group: int, name: str) -> Any:
     return np.concatenate(([0], np.cumsum(values.counts(group, name).rows)))
 
 
-def _around(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
+def _around(stretch: RowStretch, values: TrueValues) -> Iterator[Query]:
     """Queries about one position."""
     part, column = stretch.part, stretch.column
     if "bloom_filter" in part:
@@ -174,22 +174,22 @@ def _around(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
     yield Query((column,))
 
 
-def _is(column: Column, operator: str, value: Any) -> Comparison:
-    return Comparison(operator, column, value.as_py() if isinstance(value, pa.Scalar) else value)
+def _is(column: QueryColumn, operator: str, value: Any) -> ColumnQuery:
+    return ColumnQuery(operator, column, value.as_py() if isinstance(value, pa.Scalar) else value)
 
 
-def _equal(column: Column, value: Any) -> Query:
+def _equal(column: QueryColumn, value: Any) -> Query:
     return Query((column,), (_is(column, "=", value),))
 
 
-def _range(column: Column, low: pa.Scalar[Any], high: pa.Scalar[Any]) -> tuple[Comparison, ...]:
+def _range(column: QueryColumn, low: pa.Scalar[Any], high: pa.Scalar[Any]) -> tuple[ColumnQuery, ...]:
     """The condition that a value lies between two; a simpler one where they are the same."""
     if low == high:
         return (_is(column, "=", low),)
     return _is(column, ">=", low), _is(column, "<=", high)
 
 
-def _between(column: Column, low: Any, high: Any) -> Query:
+def _between(column: QueryColumn, low: Any, high: Any) -> Query:
     return Query((column,), _range(column, low, high))
 
 
@@ -200,7 +200,7 @@ def _at_places(values: Any, count: int) -> Iterator[Any]:
             yield values[place]
 
 
-def _lacking(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
+def _lacking(stretch: RowStretch, values: TrueValues) -> Iterator[Query]:
     """Values that the bloom filter does not hold."""
     try:
         bitset = stretch.chunk.bitset
@@ -213,7 +213,7 @@ def _lacking(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
         yield _equal(stretch.column, value)
 
 
-def _beside(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
+def _beside(stretch: RowStretch, values: TrueValues) -> Iterator[Query]:
     """Rows of a page, chosen by another column: one that selects few of the others."""
     group = stretch.chunk.row_group
     starts = [stretch.start] if stretch.page is None else _page_starts(values, group, stretch.column.name)
@@ -234,14 +234,14 @@ def _beside(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
                 yield Query(columns, (_is(other, "=", rows[place]),))
 
 
-def _selective(stretch: Stretch, values: TrueValues) -> Iterator[Column]:
+def _selective(stretch: RowStretch, values: TrueValues) -> Iterator[QueryColumn]:
     """Other columns by which rows of the stretch can be chosen, those with most different values there first."""
-    others: list[tuple[int, int, Column]] = []
+    others: list[tuple[int, int, QueryColumn]] = []
     for ordinal, leaf in enumerate(values.file.leaves):
         if leaf.name == stretch.column.name or len(others) == 8:
             continue
         with contextlib.suppress(NotChecked):
-            if meaning_of(leaf)[0] in (Kind.BOOLEAN, Kind.SINGLE, Kind.DOUBLE):
+            if meaning_of(leaf)[0] in (QueryKind.BOOLEAN, QueryKind.SINGLE, QueryKind.DOUBLE):
                 continue
             column = values.column(leaf.name)
             rows = values.by_row_group(leaf.name)[stretch.chunk.row_group]
@@ -252,15 +252,15 @@ def _selective(stretch: Stretch, values: TrueValues) -> Iterator[Column]:
 
 
 def nulls(stretch: Stretch) -> Iterator[Query]:
-    """Nulls, and what is none."""
+    """Nulls, and values that are not null."""
     column, rows = stretch.column, stretch.rows
     if rows.null_count and not column.has_nan:
-        yield Query((column,), (Comparison("is null", column),))
+        yield Query((column,), (ColumnQuery("is null", column),))
     if rows.null_count < len(rows):
-        yield Query((column,), (Comparison("is not null", column),))
+        yield Query((column,), (ColumnQuery("is not null", column),))
 
 
-def _bounds(stretch: Stretch) -> Iterator[tuple[Any, Any]]:
+def _bounds(stretch: RowStretch) -> Iterator[tuple[Any, Any]]:
     """Claims about the least and the greatest value: of the page, and of the chunk."""
     leaf = stretch.chunk.leaf
     if stretch.page is not None and "column_index" in stretch.part:
@@ -274,15 +274,15 @@ def _bounds(stretch: Stretch) -> Iterator[tuple[Any, Any]]:
 
 
 def _beyond(stretch: Stretch) -> Iterator[Query]:
-    """Values that lie beyond what is said of them."""
+    """Values that lie beyond what is claimed about them."""
     for low, high in _bounds(stretch):
         yield from outside(stretch, low, high)
 
 
-def outside(stretch: Stretch, low: Any, high: Any) -> Iterator[Query]:
+def outside(stretch: RowStretch, low: Any, high: Any) -> Iterator[Query]:
     """Values that lie beyond two bounds, scalars or ``None``."""
     values, column = stretch.values, stretch.column
-    if column.kind is not Kind.BOOLEAN:
+    if column.kind is not QueryKind.BOOLEAN:
         above = values.filter(pc.greater(values, high)) if high is not None and high.is_valid else values[:0]
         below = values.filter(pc.less(values, low)) if low is not None and low.is_valid else values[:0]
         if len(above):
@@ -299,11 +299,11 @@ def outside(stretch: Stretch, low: Any, high: Any) -> Iterator[Query]:
 
 
 def within(stretch: Stretch) -> Iterator[Query]:
-    """Values of the stretch, whatever is said of them."""
+    """Values of the stretch, whatever is claimed about them."""
     values, column = stretch.values, stretch.column
     for value in _at_places(values, 3):
         yield _equal(column, value)
-    if len(values) and column.kind is not Kind.BOOLEAN:
+    if len(values) and column.kind is not QueryKind.BOOLEAN:
         ends = pc.min_max(values)
         yield _between(column, ends["min"], ends["max"])
         yield Query((column,), (_is(column, ">=", ends["min"]),))

@@ -1,6 +1,6 @@
 """The engines that queries are tried on, each as a few lines of Python.
 
-What is run is what is shown: the lines that a worker runs are those that a report gives to whoever wants to see for
+What is run is what is shown: the lines that a worker runs are those that a report gives to users who want to see for
 themselves, with nothing of this project in them.  So they are beside the drivers of ``conformance/implementations``, which ask the
 same engines in the terms of the protocol; a test compares what the two find about damaged files.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 from pqassay.errors import UsageError
 from pqassay.literals.predicate import NULL_TESTS
-from pqassay.proof.queries import Column, Comparison, Kind, Query, named
+from pqassay.proof.queries import ColumnQuery, Query, QueryColumn, QueryKind, named
 from pqassay.stores.formats import formats
 from pqassay_spec.base.terminal import shell_line
 
@@ -105,7 +105,7 @@ def strings(texts: Iterable[str]) -> str:
 
 # ----------------------------------------------------------------------------------------------------- SQL
 
-SqlLiteral = Callable[[Column, Any], str]
+SqlLiteral = Callable[[QueryColumn, Any], str]
 
 
 def _text(value: str) -> str:
@@ -114,30 +114,30 @@ def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _common_literal(column: Column, value: Any) -> str:
+def _common_literal(column: QueryColumn, value: Any) -> str:
     """A literal that DuckDB, DataFusion and Spark read alike."""
     match column.kind:
-        case Kind.BOOLEAN:
+        case QueryKind.BOOLEAN:
             return str(value).upper()
-        case Kind.SINGLE:
+        case QueryKind.SINGLE:
             return f"CAST({value!r} AS FLOAT)"
-        case Kind.DOUBLE:
+        case QueryKind.DOUBLE:
             text = repr(value)
             return text if "e" in text else f"{text}e0"  # without an exponent, it would be a decimal
-        case Kind.DECIMAL:
+        case QueryKind.DECIMAL:
             type_: Any = column.type
             return f"CAST('{value:f}' AS DECIMAL({type_.precision}, {type_.scale}))"
-        case Kind.DATE:
+        case QueryKind.DATE:
             return f"DATE '{value.isoformat()}'"
-        case Kind.TEXT:
+        case QueryKind.TEXT:
             return _text(value)
-        case Kind.BYTES:
+        case QueryKind.BYTES:
             return f"X'{value.hex()}'"
         case _:
             return str(value)
 
 
-def _moment(column: Column, value: Any) -> str:
+def _moment(column: QueryColumn, value: Any) -> str:
     """A timestamp as text; the offset of an instant is that of UTC."""
     type_: Any = column.type
     if type_.unit == "ns":
@@ -145,34 +145,34 @@ def _moment(column: Column, value: Any) -> str:
     return str(value.isoformat(sep=" "))
 
 
-def _is_instant(column: Column) -> bool:
+def _is_instant(column: QueryColumn) -> bool:
     type_: Any = column.type
     return type_.tz is not None
 
 
-def duckdb_literal(column: Column, value: Any) -> str:
+def duckdb_literal(column: QueryColumn, value: Any) -> str:
     """A literal as DuckDB reads it. Raises `Unwritable`."""
-    if column.kind is Kind.BYTES:
+    if column.kind is QueryKind.BYTES:
         return "'" + "".join(f"\\x{byte:02X}" for byte in value) + "'::BLOB"
-    if column.kind is Kind.TIMESTAMP:
+    if column.kind is QueryKind.TIMESTAMP:
         return f"{'TIMESTAMPTZ' if _is_instant(column) else 'TIMESTAMP'} '{_moment(column, value)}'"
     return _common_literal(column, value)
 
 
-def datafusion_literal(column: Column, value: Any) -> str:
+def datafusion_literal(column: QueryColumn, value: Any) -> str:
     """A literal as DataFusion reads it. Raises `Unwritable`."""
-    if column.kind is Kind.TIMESTAMP:
+    if column.kind is QueryKind.TIMESTAMP:
         return f"TIMESTAMP '{_moment(column, value)}'"
     return _common_literal(column, value)
 
 
-def spark_literal(column: Column, value: Any) -> str:
+def spark_literal(column: QueryColumn, value: Any) -> str:
     """A literal as Spark reads it. Raises `Unwritable`."""
-    if column.kind is Kind.TEXT:
+    if column.kind is QueryKind.TEXT:
         return _text(value.replace("\\", "\\\\"))
-    if column.kind is Kind.TIMESTAMP:
+    if column.kind is QueryKind.TIMESTAMP:
         return f"{'TIMESTAMP' if _is_instant(column) else 'TIMESTAMP_NTZ'} '{_moment(column, value)}'"
-    if column.kind is Kind.INTEGER and not -(2**31) < value < 2**31:
+    if column.kind is QueryKind.INTEGER and not -(2**31) < value < 2**31:
         return f"{value}L" if -(2**63) < value < 2**63 else f"{value}BD"
     return _common_literal(column, value)
 
@@ -247,19 +247,21 @@ OPERATORS: Mapping[str, str] = {"=": "==", ">=": ">=", "<=": "<="}
 def imports(query: Query) -> str:
     """The statement that imports what the values of a query are made with; empty where they need nothing."""
     kinds = {part.column.kind for part in query.where}
-    names = ["datetime"] * bool(kinds & {Kind.DATE, Kind.TIMESTAMP}) + ["decimal"] * (Kind.DECIMAL in kinds)
+    names = ["datetime"] * bool(kinds & {QueryKind.DATE, QueryKind.TIMESTAMP}) + ["decimal"] * (
+        QueryKind.DECIMAL in kinds
+    )
     return f"import {', '.join(names)}; " if names else ""
 
 
-def python_value(column: Column, value: Any) -> str:
+def python_value(column: QueryColumn, value: Any) -> str:
     """A value of a column as a Python literal. Raises `Unwritable`."""
-    if column.kind is Kind.DECIMAL:
+    if column.kind is QueryKind.DECIMAL:
         return f"decimal.{value!r}"
-    if column.kind is Kind.TIMESTAMP:
+    if column.kind is QueryKind.TIMESTAMP:
         _moment(column, value)
         if value.tzinfo is not None:
             value = value.astimezone(dt.UTC)
-    return string(value) if column.kind is Kind.TEXT else repr(value)
+    return string(value) if column.kind is QueryKind.TEXT else repr(value)
 
 
 def all_of(parts: Sequence[str]) -> str:
@@ -276,7 +278,7 @@ def polars_filter(query: Query) -> str:
             parts.append(f"{column}.is_{'' if NULL_TESTS[part.operator] else 'not_'}null()")
             continue
         value = python_value(part.column, part.value)
-        if part.column.kind is Kind.SINGLE:
+        if part.column.kind is QueryKind.SINGLE:
             value = f"pl.lit({value}, pl.Float32)"
         parts.append(f"{column} {OPERATORS[part.operator]} {value}")
     return f".filter({all_of(parts)})" if parts else ""
@@ -311,7 +313,7 @@ def _pyarrow(path: str, query: Query) -> str:
 
 def _fastparquet(path: str, query: Query) -> str:
     for column in (*query.columns, *(part.column for part in query.where)):
-        if column.kind in (Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP):
+        if column.kind in (QueryKind.DECIMAL, QueryKind.DATE, QueryKind.TIMESTAMP):
             raise Unwritable(f"fastparquet reads a {column.kind} as something else")
         if column.has_nan:
             raise Unwritable("fastparquet does not tell NaN from null")
@@ -330,7 +332,7 @@ def _fastparquet(path: str, query: Query) -> str:
     return "; ".join([*lines, f"result = frame[[{strings(column.name for column in query.columns)}]]"])
 
 
-def _filtered(part: Comparison) -> str:
+def _filtered(part: ColumnQuery) -> str:
     name = string(part.column.name)
     if part.operator in NULL_TESTS:
         return f"frame = frame[frame[{name}].{'isna' if NULL_TESTS[part.operator] else 'notna'}()]"

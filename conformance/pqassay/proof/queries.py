@@ -27,7 +27,7 @@ class NoQuery(NotChecked):
         super().__init__(reason, "tool")
 
 
-class Kind(StrEnum):
+class QueryKind(StrEnum):
     """Kinds of values, as a query sees them."""
 
     INTEGER = "integer"
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Column:
+class QueryColumn:
     """A column that queries may name.
 
     Attributes:
@@ -53,24 +53,24 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: QueryKind
     type: Any
     has_nan: bool = False
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ColumnQuery:
     """One comparison of a column with a value; ``is null`` and ``is not null`` have none."""
 
     operator: str
-    column: Column
+    column: QueryColumn
     value: Any = None
 
 
 COUNT = "count(*)"
 """The number of rows, as SQL has it; also the column of a table that holds a true number."""
 
-Condition = tuple[Comparison, ...]
+Condition = tuple[ColumnQuery, ...]
 """Comparisons that all have to hold; of none, every row is wanted."""
 
 
@@ -78,16 +78,16 @@ Condition = tuple[Comparison, ...]
 class Query:
     """Some columns of the rows that satisfy a condition; without columns, how many these rows are."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[QueryColumn, ...]
     where: Condition = ()
 
     @property
     def is_count(self) -> bool:
-        """Whether it asks how many rows there are, which engines may answer by what is said of files."""
+        """Whether it asks how many rows there are, which engines may answer from metadata."""
         return not self.columns
 
     @property
-    def used(self) -> list[Column]:
+    def used(self) -> list[QueryColumn]:
         """The columns that are selected or compared, each once."""
         every = [*self.columns, *(part.column for part in self.where)]
         return list({column.name: column for column in every}.values())
@@ -125,14 +125,14 @@ def named(name: str, mark: str = '"') -> str:
 _SIMPLE_NAME = re.compile("[a-z_][a-z0-9_]*")
 
 
-def _shown(part: Comparison) -> str:
+def _shown(part: ColumnQuery) -> str:
     name = named(part.column.name)
     if part.operator in NULL_TESTS:
         return f"{name} {part.operator.upper()}"
-    if part.column.kind in (Kind.TEXT, Kind.DATE, Kind.TIMESTAMP):
+    if part.column.kind in (QueryKind.TEXT, QueryKind.DATE, QueryKind.TIMESTAMP):
         text = str(part.value).replace("'", "''")
         return f"{name} {part.operator} '{text}'"
-    if part.column.kind is Kind.BYTES:
+    if part.column.kind is QueryKind.BYTES:
         return f"{name} {part.operator} X'{part.value.hex()}'"
     return f"{name} {part.operator} {part.value}"
 
@@ -195,7 +195,7 @@ def number_of(table: pa.Table) -> int:
     return table.column(0)[0].as_py() if is_of_count(table) else len(table)
 
 
-def _holds(part: Comparison, values: Any) -> Any:
+def _holds(part: ColumnQuery, values: Any) -> Any:
     if part.operator in NULL_TESTS:
         is_null = pc.is_null(values)
         return is_null if NULL_TESTS[part.operator] else pc.invert(is_null)

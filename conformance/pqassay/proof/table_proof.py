@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from pqassay.proof.engines import Engine
-from pqassay.proof.worker import Plan
+from pqassay.proof.worker import QueryPlan
 from pqassay.report.model import Finding
 from pqassay.stores.formats import formats, resolved
 from pqassay.stores.table_files import TableAt
@@ -37,7 +37,7 @@ class TableProof(Protocol):
         """The engines that read tables of the format, Spark with some packages."""
         ...
 
-    def plan(self, table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
+    def plan(self, table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
         """Find the queries for what a table says falsely of one of its files, or of itself, and write their true rows into a folder."""
         ...
 

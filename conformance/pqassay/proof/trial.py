@@ -25,7 +25,7 @@ from pqassay.judge import workers
 from pqassay.judge.time_limit import default_seconds
 from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, python_line, require_engines
 from pqassay.proof.table_proof import proof_of
-from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
+from pqassay.proof.worker import Planned, ProofAnswer, QueryPlan, answers, plan
 from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
 from pqassay.report.order import gravity_of
 from pqassay.stores.formats import formats
@@ -81,7 +81,7 @@ def proved(
         report: The report; its files are where it says.
         engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
         spark_packages: Packages by which Spark reads tables, as its ``--packages`` has them; without, it is asked about files alone.
-        timeout: Seconds that a query may take; by default as `pqassay.judge.workers.Limits` has it.
+        timeout: Seconds that a query may take; by default as `pqassay.judge.workers.WorkerLimits` has it.
         memory: Bytes that a process may allocate, on Linux; by default its share of the machine.
         progress: Called with the number of findings that are proved, and of how many.
 
@@ -101,14 +101,14 @@ def proved(
         for one in formats().values()
     }
     workers.require_memory(memory)
-    wanted = _chosen(report)
-    done, total = 0, sum(map(len, wanted.values()))
+    by_file = _chosen(report)
+    done, total = 0, sum(map(len, by_file.values()))
     progress = progress or (lambda _done, _total: None)
     progress(done, total)
     files: list[FileReport] = []
-    with EngineProcesses(chosen, workers.Limits(WORKERS, timeout, memory)) as running:
+    with EngineProcesses(chosen, workers.WorkerLimits(WORKERS, timeout, memory)) as running:
         for number, file in enumerate(report.files):
-            mine = wanted.get(number, [])
+            mine = by_file.get(number, [])
             proofs = _reasons(file, mine)
             if open_ := [place for place in mine if place not in proofs]:
                 told = [place for place in open_ if is_about_tables(file.findings[place].rule)]
@@ -149,7 +149,7 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
         if is_uri(file.path):
             reason = "queries are tried on local files only; check a copy of this one"
         elif file.kind not in (DEFAULT_FILE, *formats()):
-            reason = f"none of the engines reads a file of kind {file.kind}"
+            reason = f"no engine reads files of kind {file.kind}"
         elif not os.path.exists(file.path):  # noqa: PTH110 - the text that the user wrote
             reason = "there is no such file to query"
         elif place not in chosen:
@@ -188,7 +188,7 @@ class EngineProcesses:
     """The processes of a run, one for each engine, and one that decodes; each is started when it is first needed."""
 
     engines: Sequence[Engine]
-    limits: workers.Limits
+    limits: workers.WorkerLimits
     _pools: dict[str, ProcessPool] = field(default_factory=dict[str, ProcessPool])
     _leaders: dict[str, int] = field(default_factory=dict[str, int])
     _begun: set[str] = field(default_factory=set[str])
@@ -202,17 +202,17 @@ class EngineProcesses:
             self._end(name)
 
     def seconds(self, size: int) -> float | None:
-        """Time for one query of a file of so many bytes."""
+        """Time for one query of a file of a size in bytes."""
         if self.limits.timeout is None:
             return default_seconds(size)
         return self.limits.timeout or None
 
-    def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> Plan:
+    def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> QueryPlan:
         """See `pqassay.proof.worker.plan`. Raises what ends the process."""
         return self.decode(plan, path, findings, folder, size=size)
 
     def decode(self, work: Callable[..., Found], *arguments: Any, size: int) -> Found:
-        """Have some work done on a file of so many bytes in the process that decodes. Raises what ends that."""
+        """Have some work done on a file of a size in bytes in the process that decodes. Raises what ends that."""
         return self._done("", work, arguments, self.seconds(size), limits_memory=True)
 
     def start(self, engine: Engine, healthy: Asked) -> None:
@@ -222,7 +222,7 @@ class EngineProcesses:
                 self._ask(engine, [healthy], 0)
             self._begun.add(engine.process)
 
-    def ask(self, engine: Engine, file: str, asked: Sequence[Asked], size: int) -> list[Answered]:
+    def ask(self, engine: Engine, file: str, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
         """Have an engine answer some queries of a file: at once, and, if that ends its process, one by one.
 
         Args:
@@ -232,7 +232,7 @@ class EngineProcesses:
             size: Bytes of the file.
         """
         if self._endings[engine.process, file] >= MOST_ENDINGS:
-            return [Answered(error=NOT_ASKED, has_panicked=True)] * len(asked)
+            return [ProofAnswer(error=NOT_ASKED, has_panicked=True)] * len(asked)
         try:
             return self._ask(engine, asked, size)
         except ENDINGS as error:
@@ -240,10 +240,10 @@ class EngineProcesses:
                 # Neither to wait nor to start Java again and again is worth the time.
                 is_slow = isinstance(error, TimeoutError) or engine.runs_on_java
                 self._endings[engine.process, file] += MOST_ENDINGS if is_slow else 1
-                return [Answered(error=ending(error), has_panicked=True)]
+                return [ProofAnswer(error=ending(error), has_panicked=True)]
         return [answer for one in asked for answer in self.ask(engine, file, [one], size)]
 
-    def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[Answered]:
+    def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
         """Have an engine answer queries in one process. Raises what ends that."""
         seconds = self.seconds(size)
         if seconds is not None:
@@ -294,7 +294,7 @@ class EngineProcesses:
 
 
 def is_about_tables(rule: str) -> bool:
-    """Whether a rule is about tables, or what they say of their files."""
+    """Whether a rule is about tables, or what they say about their files."""
     return family_of(rule).is_about_tables
 
 
@@ -305,14 +305,14 @@ def _proofs(
     engines: Sequence[Engine],
     table: TableAt | None = None,
 ) -> list[Proof]:
-    """A proof for each of some findings of a local file, or of what the table around it says of it."""
+    """A proof for each of some findings of a local file, or of what the table around it says about it."""
     if not findings:
         return []
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name, Places() as places:
         folder = Path(name)
         try:
             if table:
-                planned: Plan = running.decode(
+                planned: QueryPlan = running.decode(
                     proof_of(table.kind).plan, table, file.path, findings, folder, size=file.size
                 )
             else:
@@ -334,7 +334,7 @@ def _told(
     running: EngineProcesses,
     engines: Mapping[TableKind, Sequence[Engine]],
 ) -> list[Proof]:
-    """A proof for each of some findings about what the table around a local file says of it."""
+    """A proof for each of some findings about what the table around a local file says about it."""
     table = None
     if findings:
         is_table = file.kind in formats()
@@ -342,9 +342,7 @@ def _told(
     mine: Sequence[Engine] = () if table is None else engines[table.kind]
     if mine:
         return _proofs(file, findings, running, mine, table)
-    reason = (
-        "the table of the file is not around it" if table is None else "none of the engines reads such tables"
-    )
+    reason = "the table of the file is not around it" if table is None else "no engine reads such tables"
     return [Proof("not provable", reason=reason) for _ in findings]
 
 
@@ -457,20 +455,20 @@ class _Trial:
                 self._answers[number, engine.name] = _without(engine, "not comparable", str(error))
         if asked:
             self.running.start(engine, self._on_healthy(engine, next(iter(asked))))
-        found = self._run(engine, asked, self.file.path)
+        tried = self._run(engine, asked, self.file.path)
         suspects = [
             number
-            for number, (answer, _) in found.items()
+            for number, (answer, _) in tried.items()
             if answer.verdict != "right" and answer.error != NOT_ASKED
         ]
         # By another name, since an engine that gave no answer about the file is asked nothing more about it.
         copies = {number: self._on_healthy(engine, number) for number in suspects}
         healthy = self._run(engine, copies, f"a healthy copy of {self.file.path}")
-        for number, (answer, wrong_row) in found.items():
+        for number, (answer, wrong_row) in tried.items():
             if number in healthy and healthy[number][0].verdict != "right":
                 copy = healthy[number][0]
                 why = copy.error or f"{copy.lost} rows lost, {copy.wrong} wrong"
-                reason = f"a healthy copy of the values fares no better: {why}"
+                reason = f"a healthy copy of the values has the same problem: {why}"
                 self._answers[number, engine.name] = _without(engine, "not comparable", reason)
                 continue
             self._answers[number, engine.name] = replace(
@@ -512,7 +510,7 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
 
 
 def verdict_on(answered: Answered) -> EngineVerdict:
-    """What an answer says of its engine."""
+    """What an answer says about its engine."""
     if answered.is_incomparable or answered.error == NOT_ASKED:
         return "not comparable"
     if answered.error:
@@ -520,7 +518,7 @@ def verdict_on(answered: Answered) -> EngineVerdict:
     return "wrong rows" if answered.wrong else "rows lost" if answered.lost else "right"
 
 
-def _judged(engine: Engine, answered: Answered) -> Judged:
+def _judged(engine: Engine, answered: ProofAnswer) -> Judged:
     verdict = verdict_on(answered)
     if answered.is_incomparable or answered.error:
         return _without(engine, verdict, answered.error), None
@@ -529,4 +527,4 @@ def _judged(engine: Engine, answered: Answered) -> Judged:
 
 
 _RANKS: Mapping[str, int] = {"rows lost": 2, "wrong rows": 2, "crashed": 1, "refused": 1}
-"""Weights of verdicts: wrong rows, which nobody notices, before errors."""
+"""Weights of verdicts: wrong rows, which go unnoticed, before errors."""

@@ -1,7 +1,7 @@
 """The values of a file as a query sees them: numbers, texts, dates, made of what tier ``values`` decodes.
 
 No engine has a say in them, no statistics and no index: the pages are walked from their first header on, and every row that
-they hold counts, whatever the footer says of how many there are.
+they hold counts, whatever number the footer gives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pqassay.proof.queries import Column, Kind, NoQuery
+from pqassay.proof.queries import NoQuery, QueryColumn, QueryKind
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.values.decoding.keys import extended
@@ -61,7 +61,7 @@ _UNITS = {ConvertedType.TIMESTAMP_MILLIS: "ms", ConvertedType.TIMESTAMP_MICROS: 
 
 
 def _timestamp(element: SchemaElement) -> Any:
-    """The type of timestamps, ``None`` for what is none."""
+    """The type of timestamps, ``None`` for other types."""
     logical = element.logicalType
     if logical is None:
         old: Any = next((unit for kind, unit in _UNITS.items() if kind == element.converted_type), None)
@@ -85,38 +85,38 @@ def _decimal(element: SchemaElement) -> Any:
     return pa.decimal128(precision, scale) if 0 < precision <= DECIMAL_DIGITS and scale >= 0 else None
 
 
-_PLAIN_KINDS: dict[int, tuple[Kind, Any]] = {
-    Type.BOOLEAN: (Kind.BOOLEAN, pa.bool_()),
-    Type.FLOAT: (Kind.SINGLE, pa.float64()),
-    Type.DOUBLE: (Kind.DOUBLE, pa.float64()),
-    Type.INT32: (Kind.INTEGER, pa.int64()),
-    Type.INT64: (Kind.INTEGER, pa.int64()),
-    Type.BYTE_ARRAY: (Kind.BYTES, pa.large_binary()),
-    Type.FIXED_LEN_BYTE_ARRAY: (Kind.BYTES, pa.large_binary()),
+_PLAIN_KINDS: dict[int, tuple[QueryKind, Any]] = {
+    Type.BOOLEAN: (QueryKind.BOOLEAN, pa.bool_()),
+    Type.FLOAT: (QueryKind.SINGLE, pa.float64()),
+    Type.DOUBLE: (QueryKind.DOUBLE, pa.float64()),
+    Type.INT32: (QueryKind.INTEGER, pa.int64()),
+    Type.INT64: (QueryKind.INTEGER, pa.int64()),
+    Type.BYTE_ARRAY: (QueryKind.BYTES, pa.large_binary()),
+    Type.FIXED_LEN_BYTE_ARRAY: (QueryKind.BYTES, pa.large_binary()),
 }
 """Kinds and types of values without an annotation."""
 
 
-def _meaning(element: SchemaElement) -> tuple[Kind, Any] | None:
+def _meaning(element: SchemaElement) -> tuple[QueryKind, Any] | None:
     """Kind of a leaf's values, and the type in which they are compared; ``None`` if no query names them."""
     logical, converted_type = element.logicalType, element.converted_type
     if logical is None and converted_type is None:
         return _PLAIN_KINDS.get(element.type if element.type is not None else -1)
-    meaning: tuple[Kind, Any | None] = (Kind.DECIMAL, _decimal(element))
+    meaning: tuple[QueryKind, Any | None] = (QueryKind.DECIMAL, _decimal(element))
     if meaning[1] is None and element.type in (Type.INT32, Type.INT64):
-        meaning = Kind.INTEGER, _whole_numbers(element)
+        meaning = QueryKind.INTEGER, _whole_numbers(element)
     if meaning[1] is None and element.type == Type.INT64:
-        meaning = Kind.TIMESTAMP, _timestamp(element)
+        meaning = QueryKind.TIMESTAMP, _timestamp(element)
     is_date = logical.DATE is not None if logical is not None else converted_type == ConvertedType.DATE
     if is_date and element.type == Type.INT32:
-        meaning = Kind.DATE, pa.date32()
+        meaning = QueryKind.DATE, pa.date32()
     is_text = logical.STRING is not None if logical is not None else converted_type == ConvertedType.UTF8
     if is_text and element.type == Type.BYTE_ARRAY:
-        meaning = Kind.TEXT, pa.large_string()
+        meaning = QueryKind.TEXT, pa.large_string()
     return None if meaning[1] is None else (meaning[0], meaning[1])
 
 
-def meaning_of(leaf: SchemaLeaf) -> tuple[Kind, Any]:
+def meaning_of(leaf: SchemaLeaf) -> tuple[QueryKind, Any]:
     """Kind of a column's values, and the type in which they are compared.
 
     Raises:
@@ -134,7 +134,7 @@ def converted(array: Any, kind: Any) -> Any:
     """Values as they are stored in the type in which they are compared; nulls stay.
 
     Raises:
-        NotChecked: They are no such values.
+        NotChecked: They are not such values.
     """
     try:
         if pa.types.is_decimal(kind):
@@ -183,7 +183,7 @@ _PLAIN: dict[int, Callable[[bytes], Any]] = {
 
 
 def bound_value(leaf: SchemaLeaf, raw: bytes | None) -> Any:
-    """A bound in the type in which values are compared, as a pyarrow scalar; ``None`` where it is none."""
+    """A bound in the type in which values are compared, as a pyarrow scalar; ``None`` where it is not a value."""
     meaning = _meaning(leaf.element)
     if raw is None or meaning is None or leaf.element.type not in _PLAIN:
         return None
@@ -198,7 +198,7 @@ class TrueValues:
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
-        self._columns: dict[str, tuple[Column, list[Any]]] = {}
+        self._columns: dict[str, tuple[QueryColumn, list[Any]]] = {}
 
     @Remembered
     def chunks(self) -> dict[tuple[int, str], ColumnChunkUnderTest]:
@@ -234,7 +234,7 @@ class TrueValues:
         return open_physical(self.file.source, self.file.footer, self.file.metadata)
 
     def _decoder_by_pages(self, ordinal: int, name: str) -> pq.ParquetFile:
-        """A decoder that is told of one column what its pages hold, instead of what the footer says."""
+        """A decoder that gets what the pages of one column hold, instead of what the footer says."""
         metadata: FileMetaData = copy.deepcopy(self.file.metadata)
         for number, group in enumerate(metadata.row_groups):
             facts = group.columns[ordinal].meta_data
@@ -273,7 +273,7 @@ class TrueValues:
             raise NoQuery(f"{count} columns with values are called {name}")
         return found[0]
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> QueryColumn:
         """A column that a query may name. Raises `NotChecked` where none may."""
         return self._read(name)[0]
 
@@ -281,12 +281,12 @@ class TrueValues:
         """The values of a column, an array for each row group. Raises `NotChecked`."""
         return self._read(name)[1]
 
-    def _read(self, name: str) -> tuple[Column, list[Any]]:
+    def _read(self, name: str) -> tuple[QueryColumn, list[Any]]:
         if name not in self._columns:
             self._columns[name] = self._decoded(name)
         return self._columns[name]
 
-    def _decoded(self, name: str) -> tuple[Column, list[Any]]:
+    def _decoded(self, name: str) -> tuple[QueryColumn, list[Any]]:
         kind, type_ = meaning_of(self._leaf(name)[1])
         if self.file.metadata.num_rows > MOST_ROWS:
             raise NotChecked(f"the file has more than {MOST_ROWS:,} rows", "tool")
@@ -296,9 +296,9 @@ class TrueValues:
             arrays.append(converted(self.stored(group, name), type_))
             if pa.types.is_floating(type_):
                 has_nan = has_nan or bool(pc.any(pc.is_nan(arrays[-1])).as_py())
-        return Column(name, kind, type_, has_nan), arrays
+        return QueryColumn(name, kind, type_, has_nan), arrays
 
-    def table(self, columns: Sequence[Column]) -> pa.Table:
+    def table(self, columns: Sequence[QueryColumn]) -> pa.Table:
         """All rows of some columns. Raises `NotChecked` where they have different numbers of rows."""
         arrays = [pa.chunked_array(self.by_row_group(column.name), column.type) for column in columns]
         if len({len(array) for array in arrays}) > 1:

@@ -36,7 +36,7 @@ JAVA_HAS_ENDED = 70
 """Exit status of a process whose Java is gone. Spark ends it on errors such as a lack of memory."""
 
 MOST_DENSE = 1 << 40
-"""Above this, the codes of rows are counted anew, so that they stay whole numbers of 64 bits."""
+"""Above this, the codes of rows are counted again, so that they stay whole numbers of 64 bits."""
 
 
 # ----------------------------------------------------------------------------------------------- queries and truth
@@ -60,7 +60,7 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Plan:
+class QueryPlan:
     """Queries for the findings of a file.
 
     Attributes:
@@ -72,10 +72,10 @@ class Plan:
     of_findings: list[list[int] | str]
 
 
-def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
+def plan(path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
     """Find the queries for some findings of a file, and write their true rows into a folder."""
     queries: dict[Query, int] = {}
-    found: list[Planned] = []
+    queries_planned: list[Planned] = []
     of_findings: list[list[int] | str] = []
     with FileSource(path) as source:
         values = TrueValues(FileUnderTest(source, Options("values")))
@@ -84,8 +84,8 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
             try:
                 for query in candidates(finding, values):
                     if query not in queries:
-                        queries[query] = len(found)
-                        found.append(planned(query, values, folder, len(found)))
+                        queries[query] = len(queries_planned)
+                        queries_planned.append(planned(query, values, folder, len(queries_planned)))
                     numbers.append(queries[query])
                 of_findings.append(numbers or "there is no value by which a query could tell")
             except NoQuery as reason:
@@ -93,7 +93,7 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
             # A value beyond its type is one that no library holds.
             except (NotChecked, FormatError, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"the true rows cannot be told: {reason}")
-    return Plan(found, of_findings)
+    return Plan(queries_planned, of_findings)
 
 
 def planned(query: Query, values: TrueValues, folder: Path, number: int) -> Planned:
@@ -130,14 +130,14 @@ def _as_given(table: pa.Table, values: TrueValues) -> pa.Table:
 
 
 @dataclass(frozen=True)
-class Answered:
+class ProofAnswer:
     """Answer of an engine to a query.
 
     Attributes:
         rows, lost, wrong: How many rows it returned; true ones that it did not; returned ones that are not true.
         wrong_row: The first of those, if Python writes its values without further names.
         error: Why there are no rows.
-        has_panicked: Whether that was no error that the engine knows.
+        has_panicked: Whether that was not an error that the engine knows.
         is_incomparable: Whether there are rows, and they have values that the type of the column cannot hold.
     """
 
@@ -158,35 +158,35 @@ def _quiet() -> None:
         os.dup2(null, descriptor)
 
 
-def answers(asked: Sequence[tuple[str, Path]]) -> list[Answered]:
+def answers(asked: Sequence[tuple[str, Path]]) -> list[ProofAnswer]:
     """Run programs of an engine, each with the file that holds the true rows."""
     _quiet()
     folder = Path.cwd()
-    found: list[Answered] = []
+    found: list[ProofAnswer] = []
     for program, truth in asked:
         found.append(_answer(program, truth))
         os.chdir(folder)  # programs may leave it; paths in others are relative to it
     return found
 
 
-def _answer(program: str, truth: Path) -> Answered:
+def _answer(program: str, truth: Path) -> ProofAnswer:
     """Run a program and compare the rows that it returns with the true ones."""
     names: dict[str, Any] = {}
     try:
         exec(program, names)  # noqa: S102 - a program of ours, which is also what the report shows
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
+    except BaseException as error:  # noqa: BLE001 - a panic of Rust is not an Exception
         if isinstance(error, ConnectionRefusedError) or type(error).__name__ == "Py4JNetworkError":
             os._exit(JAVA_HAS_ENDED)  # no query would be answered any more
         panicked = not isinstance(error, Exception) or isinstance(error, MemoryError)
-        return Answered(error=_said(error), has_panicked=panicked)
+        return ProofAnswer(error=_said(error), has_panicked=panicked)
     with pa.OSFile(str(truth), "rb") as file:
         wanted = pa.ipc.open_file(file).read_all()
     try:
         return compared(wanted, _table(names["result"]))
     except Exception as error:  # noqa: BLE001 - the engine did answer, with who knows what
-        return Answered(error=f"the rows cannot be compared: {_said(error)}", is_incomparable=True)
+        return ProofAnswer(error=f"the rows cannot be compared: {_said(error)}", is_incomparable=True)
 
 
 def _said(error: BaseException) -> str:
@@ -210,11 +210,11 @@ def _table(result: Any) -> pa.Table:
     return pa.Table.from_pandas(result, preserve_index=False)
 
 
-def compared(truth: pa.Table, returned: pa.Table) -> Answered:
+def compared(truth: pa.Table, returned: pa.Table) -> ProofAnswer:
     """Compare rows, in whatever order they come, or how many an engine says that there are."""
     if is_of_count(truth):
         said, true = int(returned.column(0)[0].as_py()), number_of(truth)
-        return Answered(said, max(true - said, 0), max(said - true, 0))
+        return ProofAnswer(said, max(true - said, 0), max(said - true, 0))
     codes = np.zeros(len(truth) + len(returned), np.int64)
     for name in truth.column_names:
         kind: Any = truth.schema.field(name).type
@@ -226,7 +226,7 @@ def compared(truth: pa.Table, returned: pa.Table) -> Answered:
     wanted = np.bincount(codes[: len(truth)], minlength=len(distinct))
     given = np.bincount(codes[len(truth) :], minlength=len(distinct))
     wrong = np.maximum(given - wanted, 0)
-    return Answered(
+    return ProofAnswer(
         rows=len(returned),
         lost=int(np.maximum(wanted - given, 0).sum()),
         wrong=int(wrong.sum()),

@@ -1,4 +1,4 @@
-"""What a sample says of all files: upper bounds of a share, and the sizes that a bound takes.
+"""What a sample says about all files: upper bounds of a share, and the sizes that a bound takes.
 
 A bound is exact in the sense of Clopper and Pearson: whatever the true share is, the bound is below it in at most ``risk`` of all samples.
 Where it is known how many files there are, the hypergeometric distribution takes the place of the binomial one, so that a sample of nearly all
@@ -126,7 +126,7 @@ def needed(bound: float, files: int | None = None, *, risk: float = 0.05) -> int
 
 
 def _binomial_below(broken: int, tested: int, share: float) -> float:
-    """How likely a sample has at most so many broken files."""
+    """How likely a sample has at most ``broken`` broken files."""
     if share >= 1:
         return 0.0
     terms = (

@@ -1,7 +1,7 @@
 """Comparison of two reports: fixed, broken, new, and not looked at.
 
 Two checks are compared finding by finding (file, rule and column), two runs result by result (case and operation).  A finding
-that is gone counts as fixed only if the later check looked at that file and that rule; otherwise nobody knows.
+that is gone counts as fixed only if the later check looked at that file and that rule; otherwise it is not known.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHANGES: tuple[Change, ...] = get_args(Change)
 
 
 @dataclass(frozen=True)
-class Entry:
+class ComparedEntry:
     """Fate of one finding or result.
 
     Attributes:
@@ -51,14 +51,14 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReportComparison:
     """Two reports side by side; ``remarks`` say what makes them less comparable, ``counts`` how many entries there are."""
 
     schema_version: int
     kind: Literal["comparison"]
     of: Literal["check", "run"]
     counts: dict[str, int]
-    entries: list[Entry]
+    entries: list[ComparedEntry]
     remarks: list[str] = field(default_factory=list[str])
 
     @property
@@ -71,7 +71,7 @@ class Comparison:
         return members_json(self, indent)
 
 
-def compare(old: Report | RunReport, new: Report | RunReport) -> Comparison:
+def compare(old: Report | RunReport, new: Report | RunReport) -> ReportComparison:
     """Say what became of what the earlier report says.
 
     Raises:
@@ -100,10 +100,10 @@ def compare(old: Report | RunReport, new: Report | RunReport) -> Comparison:
         )
     )
     counted: dict[str, int] = {change: sum(entry.change == change for entry in entries) for change in CHANGES}
-    return Comparison(SCHEMA_VERSION, "comparison", new.kind, counted, changed, remarks)
+    return ReportComparison(SCHEMA_VERSION, "comparison", new.kind, counted, changed, remarks)
 
 
-def _of_checks(old: Report, new: Report) -> Iterator[Entry]:
+def _of_checks(old: Report, new: Report) -> Iterator[ComparedEntry]:
     before, after = _Checked(old), _Checked(new)
     for key in dict.fromkeys([*before.findings, *after.findings]):
         path, rule, column = key
@@ -121,16 +121,16 @@ def _of_checks(old: Report, new: Report) -> Iterator[Entry]:
             change == "changed" and was is not None and not counts(was, new.threshold)
         )
         counted = is_worse and now is not None and new.may_fail(now)
-        yield Entry(change, path, column, rule, _said(was), _said(now), counted)
+        yield ComparedEntry(change, path, column, rule, _said(was), _said(now), counted)
     for path, file in after.files.items():
         earlier = before.files.get(path)
         was_errored = earlier is not None and earlier.outcome == "errored"
         if file.outcome == "errored" and not was_errored:
             change = "added" if earlier is None else "broken"
             before_that = earlier.outcome if earlier else ""
-            yield Entry(change, path, None, None, before_that, f"errored: {file.error}", counted=True)
+            yield ComparedEntry(change, path, None, None, before_that, f"errored: {file.error}", counted=True)
         elif was_errored and file.outcome not in UNJUDGED:
-            yield Entry("fixed", path, None, None, "errored", file.outcome)
+            yield ComparedEntry("fixed", path, None, None, "errored", file.outcome)
 
 
 def _said(finding: Finding | None) -> str:
@@ -184,7 +184,7 @@ def _remarks_of_rules(old: Report | RunReport, new: Report | RunReport) -> list[
     return [f"the rules are not the same: pqassay {old.pqassay} and {new.pqassay}"]
 
 
-def _of_runs(old: RunReport, new: RunReport) -> Iterator[Entry]:
+def _of_runs(old: RunReport, new: RunReport) -> Iterator[ComparedEntry]:
     before = {(result.case, result.operation): result for result in old.results}
     after = {(result.case, result.operation): result for result in new.results}
     for key in dict.fromkeys([*before, *after]):
@@ -194,7 +194,7 @@ def _of_runs(old: RunReport, new: RunReport) -> Iterator[Entry]:
         wrong = next((each for each in (now, was) if each is not None and not each.is_good), None)
         if now is not None and now.unscored:
             counted = False
-        yield Entry(
+        yield ComparedEntry(
             change,
             key[0],
             key[1],
@@ -271,4 +271,4 @@ def _remarks_of_lies(old: RunReport, new: RunReport) -> Iterator[str]:
             moved.setdefault((was, one.verdict), []).append(one.case)
     for (earlier, later), cases in sorted(moved.items()):
         more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
-        yield f"of the well-formed lies, which are not scored: {earlier} before, {later} now: {min(cases)}{more}"
+        yield f"well-formed lies, which are not scored: {earlier} before, {later} now: {min(cases)}{more}"

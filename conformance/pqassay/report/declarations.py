@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pqassay_spec.grammar.thrift import ListOf, Record
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of a source file, counted from 1."""
 
     path: Path
@@ -78,7 +78,7 @@ IN_DATA = "data."
 """Beginning of the path of a field in the Parquet file beside the one under test."""
 
 
-def declaration(field: str) -> Place | None:
+def declaration(field: str) -> SourceLine | None:
     """Declaration of a rule's field; the struct around it where it has no line of its own, ``None`` if it is not known."""
     path = field.removeprefix(IN_DATA)
     root = max((r for r in ROOTS if path == r or path.startswith(f"{r}.")), key=len, default=None)
@@ -106,7 +106,7 @@ def _inner(struct: object, name: str) -> type[Record] | None:
 
 
 @cache
-def _line(module: str, name: str, field: str) -> Place | None:
+def _line(module: str, name: str, field: str) -> SourceLine | None:
     """Line on which a class, or what is assigned to a name, declares a field; its own first line, if it has no such field."""
     path = inspect.getsourcefile(importlib.import_module(module))
     if path is None:
@@ -114,7 +114,7 @@ def _line(module: str, name: str, field: str) -> Place | None:
     for statement in ast.parse(Path(path).read_text("utf-8")).body:
         if name in _names(statement):
             lines = [found for node in ast.walk(statement) if (found := _declares(node, field))]
-            return Place(Path(path), min(lines, default=statement.lineno))
+            return SourceLine(Path(path), min(lines, default=statement.lineno))
     return None
 
 

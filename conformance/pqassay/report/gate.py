@@ -25,8 +25,8 @@ class Gate:
     """What fails a check, and whether it did.
 
     Attributes:
-        effects: Findings that could do one of these, or that engines were seen to answer with one of them, count; all if empty.
-            Of the latter a WARN counts, too.
+        effects: Findings count that could have one of these effects, or had one in an engine; all if empty.
+            If an engine had it, a WARN counts, too.
         max_files: In how many files there may be findings that count.
         files: In how many there are.
     """
@@ -108,7 +108,7 @@ def gate_of(fail_on: Sequence[str], max_files: int | None) -> Gate | None:
     if not fail_on and max_files is None:
         return None
     if max_files is not None and max_files < 0:
-        raise UsageError(f"{max_files} files cannot be the most that may have findings")
+        raise UsageError(f"the number of tolerated files must be 0 or more, not {max_files}")
     names = [name.strip() for names in fail_on for name in names.split(",")]
     for name in names:
         if name not in EFFECTS:

@@ -26,7 +26,7 @@ SCHEMA_VERSION = 2
 Outcome = Literal["conformant", "conformant where checked", "untrue", "nonconformant", "errored", "gone"]
 """``conformant where checked``: nothing is wrong where rules were tested, and there are `Gap`s; ``nonconformant``: a rule that a
 document states is broken; ``untrue``: only rules that follow from a document, or are ours, are broken: the file contradicts itself or
-its values; ``errored``: the file could not be judged, through nobody's proven fault; never a kind of pass; ``gone``: it was there when
+its values; ``errored``: the file could not be judged, without a proven fault; never a kind of pass; ``gone``: it was there when
 its folder was listed, and not any more when it was to be read, as after a vacuum."""
 
 BROKEN: frozenset[Outcome] = frozenset({"untrue", "nonconformant"})
@@ -70,7 +70,7 @@ class Position:
 
     ``field`` is a grammar path, ``offset`` and ``length`` are bytes of the file (-1 and 0 where the thing is
     absent), ``expected`` and ``actual`` are for people.  A path that begins with ``data.`` leads into the ``data.parquet``
-    beside a ``_pm`` file; the offset is one of that file then.  Of what a table says, ``file`` is the file of the table that holds
+    beside a ``_pm`` file; the offset is one of that file then.  If a table says it, ``file`` is the file of the table that holds
     the bytes.
     """
 
@@ -412,8 +412,8 @@ class Report:
     def exit_code(self) -> int:
         """The highest of: 0 conformant, 1 nonconformant or untrue, 3 stale entries in the baseline, 4 not all could be judged, 70 where only mistakes of ours are to blame for that.
 
-        With ``complete``, files that are gone or that `is_partly_checked` tells of could not all be judged. With a ``gate``, that
-        says whether 1 or 0.  With a ``pin``, findings of later rules are no reason for 1.
+        With ``complete``, files that are gone or that `is_partly_checked` names could not all be judged. With a ``gate``, that
+        says whether 1 or 0.  With a ``pin``, findings of later rules do not lead to 1.
         """
         if self.summary.errored:
             mistaken = sum(1 for file in self.files if (file.error or "").startswith(MISTAKE))

@@ -20,7 +20,7 @@ Gravity = tuple[int, int, int]
 """A verdict, the effect that was seen and the one that is possible, as numbers; the gravest is the least."""
 
 UNJUDGED: Gravity = (VERDICTS.index("WARN"), -1, 0)
-"""Nobody knows what a file holds that could not be judged: it comes before every warning."""
+"""A file that could not be judged may hold anything: it comes before every warning."""
 
 UNSEEN: Gravity = (len(VERDICTS), -1, 0)
 """Nothing is wrong with what could be checked of a file."""

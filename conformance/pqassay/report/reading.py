@@ -31,7 +31,7 @@ def parse(content: bytes, name: str) -> Report | RunReport:
         name: What messages call them.
 
     Raises:
-        UsageError: It is no report, or one of another version; the message names file and member.
+        UsageError: It is not a report, or one of another version; the message names file and member.
     """
     kind = _kind(content, name)
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - only this needs it
@@ -52,7 +52,7 @@ def parse(content: bytes, name: str) -> Report | RunReport:
 
 
 HOW_TO_WRITE = "write a report with --format json --output FILE"
-"""Advice where a file is no report."""
+"""Advice where a file is not a report."""
 
 
 def _kind(content: bytes, name: str) -> str:

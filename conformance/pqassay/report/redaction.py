@@ -1,7 +1,7 @@
-"""Reports without values: what a check says of data, without the data.
+"""Reports without values: what a check says about data, without the data.
 
 What a message, an expectation or a query repeats of a file becomes its type, its length and a digest, and dumps of bytes are left
-out.  Digests are salted: without the salt nobody can try values out, and with the same salt those of two runs can be compared.
+out.  Digests are salted: without the salt values cannot be tried out, and with the same salt those of two runs can be compared.
 Names of files and columns, places, counts of rows and remedies stay.
 """
 
@@ -51,7 +51,7 @@ def salt_of(chosen: str | None) -> str:
 
 
 def without_values(report: Report, salt: str | None = None) -> Report:
-    """The report without values. Of a report that has none already, the same.
+    """The report without values. A report that is already without values stays the same.
 
     Args:
         report: The report.

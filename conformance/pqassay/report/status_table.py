@@ -16,7 +16,7 @@ from pqassay.report.renderers.markdown import code, escaped, table
 SCHEMA_VERSION = 1
 
 Aspect = Literal["reads", "decodes", "writes", "uses", "checks"]
-"""What is said of a feature: files that have it are read; the structure is read by itself; it is written; queries rely on it;
+"""What a status is about: files that have it are read; the structure is read by itself; it is written; queries rely on it;
 what breaks it is refused."""
 
 ASPECTS: dict[Aspect, str] = {
@@ -43,7 +43,7 @@ CASES_SHOWN = 4
 
 
 @dataclass(frozen=True)
-class Cell:
+class StatusCell:
     """What one implementation makes of one feature.
 
     Attributes:
@@ -78,14 +78,14 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class StatusRow:
     """One feature in one aspect.
 
     Attributes:
         feature: Its id on the status page of Apache Parquet.
         category: Its table there.
         name: Its name there.
-        aspect: What is said of it.
+        aspect: What the status is about.
         cells: One for each implementation, in their order.
         cases: Ids of the cases that prove it.
     """
@@ -94,12 +94,12 @@ class Row:
     category: str
     name: str
     aspect: Aspect
-    cells: list[Cell]
+    cells: list[StatusCell]
     cases: list[str]
 
 
 @dataclass(frozen=True)
-class Difference:
+class Contradictions:
     """What results contradict in a status that somebody else keeps.
 
     Attributes:
@@ -130,9 +130,9 @@ class StatusTable:
     kind: Literal["status"]
     revisions: list[str]
     implementations: list[str]
-    rows: list[Row]
+    rows: list[StatusRow]
     against: str | None = None
-    differences: list[Difference] = field(default_factory=list[Difference])
+    differences: list[Contradictions] = field(default_factory=list[Contradictions])
 
 
 def write_json(status: StatusTable, stream: TextIO) -> None:
@@ -234,7 +234,7 @@ def _revisions(revisions: Sequence[str]) -> str:
     return f"revision {', '.join(revisions)} of the golden cases"
 
 
-def _row(row: Row, site: str | None) -> list[str]:
+def _row(row: StatusRow, site: str | None) -> list[str]:
     shown = _cases(row.cases, site) if row.cases else "no golden case proves it"
     return [escaped(row.name), *(cell.words for cell in row.cells), shown]
 

@@ -14,7 +14,7 @@ from pqassay.report.renderers.details import details, further
 from pqassay.report.rules import judged_against_line
 from pqassay.report.run import view as run_view
 from pqassay.report.run.model import RunReport
-from pqassay.report.view_model import OUTCOME_TONES, VERDICT_TONES, Group, Item, Tile, View
+from pqassay.report.view_model import OUTCOME_TONES, VERDICT_TONES, Item, ItemGroup, Tile, View
 
 
 def view(report: Report | RunReport) -> View:
@@ -47,7 +47,10 @@ def _of_check(report: Report) -> View:
         ("gate", report.gate and report.gate.line),
         ("pin", report.pin and f'rules = "{report.pin.rules}"'),
         *(("sample", line.strip().removeprefix("sample: ")) for line in sample),
-        ("profile", report.profile and f"{report.profile}: some rules are reported as more than they say"),
+        (
+            "profile",
+            report.profile and f"{report.profile}: some rules have a higher severity than by default",
+        ),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
         ("judged against", judged_against_line(report.judged_against)),
         ("baseline", report.baseline and report.baseline.line),
@@ -100,14 +103,14 @@ def _tiers(report: Report) -> Iterable[str]:
     return dict.fromkeys(coverage.tier for key, coverage in report.coverages.items() if key in used)
 
 
-def _file(file: FileReport, report: Report) -> Group:
+def _file(file: FileReport, report: Report) -> ItemGroup:
     remarks = [f"not judged: {file.error}"] if file.error else []
     remarks += [f"note: {note}" for note in file.notes]
     remarks += [f"{'known: ' if gap.known else ''}{gap.line}" for gap in file.gaps]
     if file.created_by:
         remarks.append(f"created by {file.created_by}")
     items = [_finding(finding, report) for finding in file.findings]
-    return Group(file.path, file.outcome, OUTCOME_TONES[file.outcome], remarks, items)
+    return ItemGroup(file.path, file.outcome, OUTCOME_TONES[file.outcome], remarks, items)
 
 
 def _finding(finding: Finding, report: Report) -> Item:

@@ -102,7 +102,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Group:
+class ItemGroup:
     """The items of one file under its name, or in a run those with one cause."""
 
     name: str
@@ -173,7 +173,7 @@ class View:
     place: str
     facts: list[tuple[str, str]]
     tiles: list[Tile]
-    groups: list[Group]
+    groups: list[ItemGroup]
     quiet: list[str] = field(default_factory=list[str])
     scores: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     not_failing: str = ""

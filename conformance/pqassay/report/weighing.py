@@ -43,5 +43,5 @@ class Weighing:
 
 
 def worst(weighings: Iterable[Weighing]) -> Weighing | None:
-    """Of several weighings the one that costs most to overlook, ``None`` without any."""
+    """The weighing that costs most to overlook, ``None`` without any."""
     return min(weighings, key=lambda weighing: SIDES.index(weighing.wrong), default=None)

@@ -77,7 +77,7 @@ def resolved(place: str) -> Any:
 
 
 def shown_by(names: Sequence[str]) -> Format | None:
-    """The format of the table of which a file is the metadata, by its names below some folder; ``None`` if it is none."""
+    """The format of the table of which a file is the metadata, by its names below some folder; ``None`` for other files."""
     if len(names) < 2:
         return None
     below, name = names[-2:]

@@ -60,7 +60,7 @@ KINDS = (
 """In this order; the first that matches counts."""
 
 UNFINISHED_FOLDERS = ("_temporary",)
-"""Folders in which writers keep what is not finished; nobody reads it as data."""
+"""Folders in which writers keep what is not finished; readers do not take it for data."""
 
 UNFINISHED = "folders of unfinished jobs"
 

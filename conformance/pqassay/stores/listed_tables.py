@@ -10,7 +10,7 @@ from pqassay.stores.table_files import TableAt
 from pqassay_spec.table.layout import TableKind
 
 if TYPE_CHECKING:
-    from pqassay.stores.remote import Listed, Place
+    from pqassay.stores.remote import ListedFile, StorePlace
 
 Root = tuple[str, ...]
 """The names that lead to a table from the folder that was listed."""
@@ -21,7 +21,7 @@ def root_in(tables: Container[Root], names: Sequence[str]) -> Root | None:
     return next((root for end in range(len(names)) if (root := tuple(names[:end])) in tables), None)
 
 
-def listed_tables(folder: Place, listed: Sequence[Listed], moment: Moment) -> dict[Root, TableAt]:
+def listed_tables(folder: StorePlace, listed: Sequence[ListedFile], moment: Moment) -> dict[Root, TableAt]:
     """The tables in a listing, each with the lengths of its files.
 
     Args:

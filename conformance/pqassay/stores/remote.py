@@ -44,7 +44,7 @@ class MissingError(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class StorePlace:
     """A file or folder in a store.
 
     Attributes:
@@ -63,14 +63,14 @@ class Place:
     size: int
     modified: int | None = None
 
-    def below(self, names: list[str], *, size: int, modified: int | None = None) -> Place:
+    def below(self, names: list[str], *, size: int, modified: int | None = None) -> StorePlace:
         """A file below this folder."""
         path = "/".join([self.path.rstrip("/"), *names])
         name = f"{self.name.rstrip('/')}/{_quoted('/'.join(names))}"
-        return Place(self.store, path, name, False, size, modified)
+        return StorePlace(self.store, path, name, False, size, modified)
 
 
-class Listed(NamedTuple):
+class ListedFile(NamedTuple):
     """A file as a listing shows it: its names below the folder, its length in bytes, and when it was changed."""
 
     names: list[str]
@@ -115,7 +115,7 @@ def parse(text: str) -> Uri:
     """Take a URI apart.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not a URI.
     """
     match = _PARTS.fullmatch(text)
     if match is None:
@@ -124,7 +124,7 @@ def parse(text: str) -> Uri:
     return Uri(ALIASES.get(scheme, scheme), match["authority"], match["path"], match["query"] or "")
 
 
-def find(uri: Uri) -> Place | str:
+def find(uri: Uri) -> StorePlace | str:
     """Find what a URI without wildcards names; for ``file://``, return the local path.
 
     Percent signs are decoded; where nothing is there, the path is taken as it is, since Spark writes such names.
@@ -144,7 +144,7 @@ def find(uri: Uri) -> Place | str:
         if info.type != fs.FileType.NotFound:
             is_folder = info.type == fs.FileType.Directory
             name = uri.at(reading).name
-            place = Place(uri.store, path, name, is_folder, int(info.size or 0), modified(info))
+            place = StorePlace(uri.store, path, name, is_folder, int(info.size or 0), modified(info))
             break
         bucket = path.partition("/")[0]
         if bucket and system.get_file_info([bucket])[0].type == fs.FileType.NotFound:
@@ -158,7 +158,7 @@ def _info(system: fs.FileSystem, path: str) -> fs.FileInfo:
     return system.get_file_info([path])[0]
 
 
-def listing(folder: Place) -> Iterator[Listed]:
+def listing(folder: StorePlace) -> Iterator[ListedFile]:
     """Yield every file in a folder and in the folders below it, in order.
 
     Raises:
@@ -170,9 +170,9 @@ def listing(folder: Place) -> Iterator[Listed]:
     yield from sorted(listed(info, depth) for info in infos if info.type == fs.FileType.File)
 
 
-def listed(info: fs.FileInfo, depth: int) -> Listed:
+def listed(info: fs.FileInfo, depth: int) -> ListedFile:
     """Entry of a listing for a file below a folder whose path has ``depth`` names."""
-    return Listed(split(info.path)[depth:], int(info.size or 0), modified(info))
+    return ListedFile(split(info.path)[depth:], int(info.size or 0), modified(info))
 
 
 def modified(info: fs.FileInfo) -> int | None:
@@ -188,7 +188,7 @@ def open_source(store: str, path: str, name: str) -> RemoteSource:
 
 
 def is_there(store: str, path: str) -> bool:
-    """Whether there is such an object, or nobody can say."""
+    """Whether there is such an object, or that is not known."""
     with contextlib.suppress(OSError):
         return _info(filesystem(store), path).type != fs.FileType.NotFound
     return True

@@ -2,7 +2,7 @@
 
 A request costs some milliseconds however little it reads.  So the end of an object, where the footer is stored, is
 fetched at once, an object that is hardly longer is fetched whole, and small reads elsewhere fetch what follows them: the more, the
-longer an object is read on and on.  Of the objects of one table, about the same is needed of their ends, which `Tails` remembers.
+longer an object is read on and on.  Objects of one table need about the same of their ends, which `Tails` remembers.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class RangedFile(Protocol):
         ...
 
     def read_at(self, nbytes: int, offset: int) -> bytes:
-        """Up to so many bytes from a place."""
+        """Up to ``nbytes`` bytes from an offset."""
         ...
 
     def close(self) -> None:

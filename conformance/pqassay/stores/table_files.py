@@ -81,7 +81,7 @@ class TableAt:
     def opened(self, relative: str) -> Generator[Source]:
         """Open a file of the table. Raises `OSError`."""
         if not _is_a_path(relative):
-            raise FileNotFoundError(errno.ENOENT, "no file can be called so", relative)
+            raise FileNotFoundError(errno.ENOENT, "not a possible name of a file", relative)
         if self.sizes is not None and relative not in self.sizes:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.name_of(relative))
         if not self.store:
@@ -143,7 +143,7 @@ class TableAt:
             return self.sizes
         from pqassay.stores import remote  # noqa: PLC0415 - as above
 
-        place = remote.Place(self.store, self.path, self.name, is_folder=True, size=0)
+        place = remote.StorePlace(self.store, self.path, self.name, is_folder=True, size=0)
         return {"/".join(entry.names): entry.size for entry in remote.listing(place)}
 
     def files(self) -> Iterator[str]:
@@ -208,7 +208,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def kind_of_folder(folder: str, names: frozenset[str]) -> TableKind | None:
-    """The format of the table that a local folder is; ``None`` if it is none.
+    """The format of the table in a local folder; ``None`` if there is no table.
 
     Args:
         folder: Its path.

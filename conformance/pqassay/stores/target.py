@@ -1,4 +1,4 @@
-"""One file or table to judge, as it is handed to whoever judges it."""
+"""One file or table to judge, as it is handed to a judge."""
 
 # ruff: noqa: PTH116 - paths stay the text that the user wrote, and there may be very many
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Target:
         data: The bytes themselves or a source of them, where they are all there is. A source stays open.
         kept_beside: The bytes of what is beside them, by name.
         table: The table that this is, or that the file belongs to.
-        claims: What that table says of the file; ``None`` for a table itself, and for a file that was found by its name.
+        claims: What that table says about the file; ``None`` for a table itself, and for a file that was found by its name.
     """
 
     name: str

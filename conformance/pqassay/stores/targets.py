@@ -26,7 +26,7 @@ from pqassay.stores.target import Target
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
-    from pqassay.stores.remote import Listed, Place, Uri
+    from pqassay.stores.remote import ListedFile, StorePlace, Uri
 
 __all__ = ["Found", "Listing", "Target", "find", "is_uri"]
 
@@ -36,7 +36,7 @@ EXAMPLES = 3
 SHOWN_PROBLEMS = 20
 """Wrong paths that an error names."""
 
-Listing = Callable[["Place"], Iterable["Listed"]]
+Listing = Callable[["StorePlace"], Iterable["ListedFile"]]
 """Lists everything below a folder of a store."""
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -63,7 +63,7 @@ class Found:
     _ignored: dict[str, Ignored] = field(default_factory=dict[str, Ignored])
 
     def reduced(self, positions: Collection[int], reason: str) -> Found:
-        """The same with some of the targets; the others are ignored, and of folders nobody knows what is gone.
+        """The same with some of the targets; the others are ignored, and what is gone from folders is not known.
 
         Args:
             positions: Positions of the targets that are kept.
@@ -104,7 +104,7 @@ def find(
             what the name would mean as a pattern.
         literal: Further paths in which wildcards mean themselves.
         include: Patterns of files to judge that folders hold beside those that are known by their names.
-        exclude: Patterns of files and folders to leave out; what is named itself is judged all the same.
+        exclude: Patterns of files and folders to leave out; what is named itself is still judged.
         listing: What lists folders of stores, in the order of `pqassay.stores.remote.listing`, which does it by default.
         moment: Which state of tables is judged; ``None`` if what a table is stored in is judged as files.
 
@@ -139,7 +139,7 @@ class _Finder:
 
     def add(self, text: str, *, is_literal: bool) -> None:
         if "\0" in text:
-            self.problems.append(f"{printable(text)!r} is no path")
+            self.problems.append(f"{printable(text)!r} is not a path")
         elif is_uri(text):
             self._add_uri(text, is_literal=is_literal)
         else:
@@ -253,7 +253,7 @@ class _Finder:
                     waiting.append((below, (*names, entry.name), kind == "folder"))
 
     def _table_in(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> TableAt | None:
-        """The table that a folder is; ``None`` if it is none, or its files are judged as such."""
+        """The table in a folder; ``None`` if there is no table, or its files are judged as such."""
         if self._moment is None:
             return None
         kind = table_files.kind_of_folder(folder, frozenset(entry.name for entry in entries))
@@ -347,7 +347,7 @@ class _Finder:
             kind = file_kinds.judged_as(uri.path)
             self._take(Target(uri.name, uri.path, uri.store, size=-1, kind=kind, trouble=describe(error)))
 
-    def _add_place(self, place: Place | str, *, is_literal: bool) -> None:
+    def _add_place(self, place: StorePlace | str, *, is_literal: bool) -> None:
         if isinstance(place, str):
             self._add_path(place, is_literal=is_literal)
         elif place.is_folder:
@@ -358,7 +358,7 @@ class _Finder:
         else:
             self._named(_remote(place))
 
-    def _stored_table(self, place: Place) -> TableAt | None:
+    def _stored_table(self, place: StorePlace) -> TableAt | None:
         """The table in a store of which somebody named a file of metadata."""
         named = None if self._moment is None else table_files.named_by(place.path)
         if named is None:
@@ -378,7 +378,7 @@ class _Finder:
         if before == (len(self.found.targets), len(self.found.ignored)):
             raise remote.MissingError("no file matches")
 
-    def _read_listing(self, folder: Place, pattern: PathPattern | None) -> None:
+    def _read_listing(self, folder: StorePlace, pattern: PathPattern | None) -> None:
         """Judge what a folder of a store holds: all of it, or what matches a pattern.
 
         One listing of everything below takes far fewer requests than one for each folder.
@@ -418,7 +418,7 @@ class _Finder:
                 self._met(_remote(place), names[depth:])
 
 
-def _remote(place: Place) -> Target:
+def _remote(place: StorePlace) -> Target:
     kind = file_kinds.judged_as(place.path)
     return Target(place.name, place.path, place.store, place.size, kind, modified=place.modified)
 

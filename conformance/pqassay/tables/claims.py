@@ -1,7 +1,7 @@
-"""What a table says of one data file: the model that every format of tables feeds.
+"""What a table says about one data file: the model that every format of tables feeds.
 
 A claim has its value, in a form that does not depend on the format, and its `Place` in the table's own files.  Claims are small, and
-go with their file to whoever judges it, another process included.
+go with their file to its judge, another process included.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from pqassay_spec.table.layout import TableKind
 
 
-class Place(NamedTuple):
+class ClaimPlace(NamedTuple):
     """Where a table says something.
 
     Attributes:
@@ -31,9 +31,9 @@ class Place(NamedTuple):
     def __str__(self) -> str:
         return ".".join((f"{self.file}[{self.entry}]", *self.path))
 
-    def below(self, *names: str) -> Place:
+    def below(self, *names: str) -> ClaimPlace:
         """A field in this one."""
-        return Place(self.file, self.entry, (*self.path, *names))
+        return ClaimPlace(self.file, self.entry, (*self.path, *names))
 
 
 class ValueKind(Enum):
@@ -84,7 +84,7 @@ class Reading(NamedTuple):
 
     Attributes:
         kind: What they are.
-        read: Makes one of what a table holds. Raises `ValueError` of what is none.
+        read: Makes one of what a table holds. Raises `ValueError` for other things.
     """
 
     kind: ValueKind
@@ -95,11 +95,11 @@ class Count(NamedTuple):
     """A number of rows, values or bytes, and where it is written."""
 
     value: int
-    place: Place
+    place: ClaimPlace
 
 
 class Metric(Enum):
-    """What a table says of a column of a file, as messages call it."""
+    """What a table says about a column of a file, as messages call it."""
 
     SIZE = "size"
     """Bytes of its chunks."""
@@ -167,7 +167,7 @@ class PartitionValue:
     kind: ValueKind | None
     value: Scalar | None
     written: str
-    place: Place
+    place: ClaimPlace
     type: str = ""
 
 
@@ -182,11 +182,11 @@ class DeletedRows:
         length: Its bytes, as the table says.
         cardinality: Rows that it removes, as the table says.
         inline: The vector itself, where the table's metadata hold it.
-        broken: The rule that what the table says of it breaks, so that it cannot be read; empty for none.
+        broken: The rule that the table breaks here, so that the claim cannot be read; empty for none.
         of: The data file, as the table names it; empty where that is not said again beside the vector.
     """
 
-    place: Place
+    place: ClaimPlace
     file: str
     offset: int
     length: int
@@ -231,7 +231,7 @@ class RowOrder:
         unknown: Why the order cannot be followed; empty where it can.
     """
 
-    place: Place
+    place: ClaimPlace
     number: int
     columns: tuple[SortedBy, ...]
     unknown: str = ""
@@ -239,7 +239,7 @@ class RowOrder:
 
 @dataclass(frozen=True, slots=True)
 class DeletesClaims:
-    """What a table says of a delete file.
+    """What a table says about a delete file.
 
     Attributes:
         place: Where the table says it, in the entry of the file.
@@ -249,7 +249,7 @@ class DeletesClaims:
         named: The one data file that it is about, as the table names it; ``None`` where the table does not say it.
     """
 
-    place: Place
+    place: ClaimPlace
     snapshot: int
     by_position: bool
     compared: tuple[tuple[int, str], ...] = ()
@@ -258,7 +258,7 @@ class DeletesClaims:
 
 @dataclass(frozen=True, slots=True)
 class RowIdClaims:
-    """What a table says of the ids of the rows of a data file, some of which the file may store.
+    """What a table says about the ids of the rows of a data file, some of which the file may store.
 
     Attributes:
         place: Where the table says it.
@@ -267,7 +267,7 @@ class RowIdClaims:
         end: The first id that no row has.
     """
 
-    place: Place
+    place: ClaimPlace
     path: tuple[str, ...]
     field_id: int | None
     first: int | None
@@ -294,7 +294,7 @@ class ColumnMetrics(Protocol):
         """Whether a file without the column has null in all its rows."""
         ...
 
-    def place(self, metric: Metric, column: TableColumn) -> Place:
+    def place(self, metric: Metric, column: TableColumn) -> ClaimPlace:
         """The place of one."""
         ...
 
@@ -309,7 +309,7 @@ class ColumnMetrics(Protocol):
 
 @dataclass(frozen=True)
 class FileClaims:
-    """All that a table says of one data file, or of one delete file.
+    """All that a table says about one data file, or of one delete file.
 
     Attributes:
         table: The format of the table.
@@ -321,17 +321,17 @@ class FileClaims:
         partition: The values of its partition fields.
         deleted: Its deletion vector.
         order: How its rows are sorted.
-        deletes: Of a delete file, what it deletes.
+        deletes: What a delete file deletes.
         has_names: Whether columns of a file without ids are found by names.
         first_split: Where the first part of the file begins that is read by itself.
         splits: Where the others begin.
-        remedy: The command of the table's own software that makes the claims anew, for findings.
+        remedy: The command of the table's own software that makes the claims again, for findings.
         row_ids: The ids of its rows; ``None`` where they have none.
         schema: The columns that readers look for in the file, in a form of the format; its ``repr`` is the same in every process.
     """
 
     table: TableKind
-    place: Place
+    place: ClaimPlace
     path: str
     rows: Count | None = None
     is_tight: bool = True

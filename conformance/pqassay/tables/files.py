@@ -10,11 +10,11 @@ MOST_METADATA = 1 << 30
 
 
 PLAIN_FLOOR, PLAIN_RATIO = 4 << 20, 64
-"""Bytes without compression that are read of a compressed file: so many, and so many more for each of its own bytes."""
+"""Bytes without compression that are read of a compressed file: a constant, and a number for each of its own bytes."""
 
 
 def most_plain(size: int) -> int:
-    """Bytes without compression that are read of a file of a size, at most: what a small file swells to is no metadata."""
+    """Bytes without compression that are read of a file of a size, at most: what a small file swells to is not metadata."""
     return min(MOST_METADATA, PLAIN_FLOOR + PLAIN_RATIO * size)
 
 

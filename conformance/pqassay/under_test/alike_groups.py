@@ -48,7 +48,7 @@ def alike_groups(file: FileUnderTest) -> Alike | None:
 
 def _located(file: FileUnderTest, alike: Alike) -> list[list[_Indexes]]:
     """The indexes of each group, by kind."""
-    wanted: list[tuple[int, int, KnownShapes[Any], _Indexes, int, int]] = []
+    ranges: list[tuple[int, int, KnownShapes[Any], _Indexes, int, int]] = []
     located: list[list[_Indexes]] = []
     for chunks in alike.groups:
         size = len(chunks.places)
@@ -56,11 +56,11 @@ def _located(file: FileUnderTest, alike: Alike) -> list[list[_Indexes]]:
         for (name, known), indexes in zip(INDEXES.items(), located[-1], strict=True):
             offsets, lengths = chunks.named(f"{name}_offset"), chunks.named(f"{name}_length")
             if offsets is not None and lengths is not None:
-                wanted += zip(offsets, lengths, repeat(known), repeat(indexes), count(), chunks.places)
+                ranges += zip(offsets, lengths, repeat(known), repeat(indexes), count(), chunks.places)
                 known.seen += size
     reads, leaves = file.part(IndexReads), file.leaves
     piece, first, last = b"", 0, -1
-    for offset, length, known, indexes, number, place in sorted(wanted, key=itemgetter(0)):
+    for offset, length, known, indexes, number, place in sorted(ranges, key=itemgetter(0)):
         if not first <= offset <= offset + length <= last:
             try:
                 piece, first = reads.around(offset, length)

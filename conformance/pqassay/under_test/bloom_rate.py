@@ -15,7 +15,7 @@ CLEARLY_SPARSE = 0.5
 """Up to this share of set bits the share itself is returned: the rate is not greater."""
 
 PIECES, PIECE = 64, 64 * BLOCK_SIZE
-"""Of a large filter so many pieces of so many bytes are looked at, evenly spaced.
+"""Number and bytes of the pieces that are looked at in a large filter, evenly spaced.
 
 That is 2^20 bits: hashes fill all blocks alike, so that their share is the filter's to about one in a thousand.
 """

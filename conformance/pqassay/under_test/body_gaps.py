@@ -129,7 +129,7 @@ def named_offsets(pairs: Iterable[KeyValue]) -> Iterator[tuple[int, str]]:
 
 
 def holes(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of [start, end) that sorted ranges leave over."""
+    """Yield the parts of [start, end) outside sorted ranges."""
     for first, last in ranges:
         if first > start:
             yield start, first
@@ -228,7 +228,7 @@ class Gaps:
         return None
 
     def _decoded(self, kind: type[Any], data: bytes) -> tuple[Any, int] | None:
-        """The struct that bytes begin with, and its length; ``None`` if they are no such struct."""
+        """The struct that bytes begin with, and its length; ``None`` if they are not such a struct."""
         for window in (NEAR, WINDOW):
             part = data[:window]
             self._work -= len(part)
@@ -248,7 +248,7 @@ class Gaps:
 
 
 def _decoder(kind: type[Any]) -> Any:
-    """The decoder of a struct, which says of bytes that end too early that they do."""
+    """The decoder of a struct, which notes whether bytes end too early."""
     read = decoder(kind)
 
     def reading(data: bytes, start: int, end: int) -> Any:

@@ -76,7 +76,7 @@ class ColumnChunkUnderTest:
         row_group: Position of its row group.
         ordinal: Position of its column among the leaves.
         group: Its row group.
-        chunk, facts: What the footer says of it.
+        chunk, facts: What the footer says about it.
         leaf: Its column in the schema.
         path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
             ``footer``.
@@ -117,7 +117,7 @@ class ColumnChunkUnderTest:
                 self._parts[make] = None, error
             except (OSError, MemoryError):
                 raise
-            except Exception as error:  # noqa: BLE001 - what does not need this view is checked all the same
+            except Exception as error:  # noqa: BLE001 - what does not need this view is still checked
                 self._parts[make] = None, Mistake.by(error)
         made, problem = self._parts[make]
         if problem is not None:
@@ -146,7 +146,7 @@ class ColumnChunkUnderTest:
     def column_order(self) -> ColumnOrder | None:
         """The column's order as the footer gives it; ``None`` where it does not.
 
-        Raises STA-002: which order belongs to which column, nobody can say.
+        Raises STA-002: it is not known which order belongs to which column.
         """
         orders = self.file.metadata.column_orders
         if orders is None:
@@ -285,9 +285,9 @@ class ColumnChunkUnderTest:
 
     @property
     def bitset(self) -> bytes:
-        """The bitset of the bloom filter, whole blocks. It may be large, and is read anew each time.
+        """The bitset of the bloom filter, whole blocks. It may be large, and is read again each time.
 
-        Raises BLM-003 (it is no such bitset), BLM-004, BLM-005, PQF-008 and what `bloom_filter_header` does.
+        Raises BLM-003 (it is not such a bitset), BLM-004, BLM-005, PQF-008 and what `bloom_filter_header` does.
         """
         header, taken, read = self._bloom_filter
         if None in (header.algorithm.BLOCK, header.hash.XXHASH, header.compression.UNCOMPRESSED):
@@ -360,7 +360,7 @@ class ColumnChunkUnderTest:
 def why_left_out(
     metadata: FileMetaData, chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf
 ) -> NotChecked | None:
-    """Why nobody can look into a chunk in this file, if so."""
+    """Why a chunk of this file cannot be read, if so."""
     of = f"row group {row_group} of column {leaf.name}"
     if chunk.meta_data is None or is_encrypted(metadata, chunk):
         return NotChecked(f"{of} is encrypted; pqassay has no keys", "key")
@@ -389,7 +389,7 @@ class ColumnChunks:
 
         Raises:
             NotApplicable: The file describes other files.
-            Malformed: PQF-004, and PQF-012: which chunk belongs to which column, nobody can say.
+            Malformed: PQF-004, and PQF-012: it is not known which chunk belongs to which column.
         """
         if self.file.is_summary:
             raise NotApplicable
@@ -448,7 +448,7 @@ class ColumnChunks:
 
 
 def _is_there(read: Callable[[], list[Any]]) -> bool:
-    """Whether there is something, or it cannot be read: whoever asks for it learns why."""
+    """Whether there is something, or it cannot be read: asking for it raises the reason."""
     try:
         return bool(read())
     except (FormatError, NotApplicable, NotChecked):

@@ -11,7 +11,7 @@ from pqassay_spec.directory.entries import Directory
 from pqassay_spec.parquet.thrift import KeyValue
 
 TEXT_BYTES, TEXT_CHARACTERS = 3, 4
-"""Base64 writes so many bytes as so many characters."""
+"""Bytes and characters of a group in base64."""
 
 
 class DirectoryUnderTest:

@@ -42,7 +42,7 @@ class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
     Attributes:
         obstacle: What kept it from being tested.
         judgeable: False where the reason leaves the whole file unjudged: its pages cannot be decoded.
-        hides_column: False where the column is checked all the same: the payload of an index of it is not known.
+        hides_column: False where the column is still checked: the payload of an index of it is not known.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Remembered(Generic[Owner, Value]):
                 problem = known.setdefault("_problems", {})[self._name] = error
             except (OSError, MemoryError):
                 raise
-            except Exception as error:  # noqa: BLE001 - what does not need this value is checked all the same
+            except Exception as error:  # noqa: BLE001 - what does not need this value is still checked
                 problem = known.setdefault("_problems", {})[self._name] = Mistake.by(error)
             else:
                 return value
@@ -206,13 +206,13 @@ class FileUnderTest:
         source: Its bytes.
         options: How to check it.
         kind: The kind of file as which it is judged.
-        opener: Opens a file of the same folder by its name; ``None`` where there is none. Who made it closes what it opened.
+        opener: Opens a file of the same folder by its name; ``None`` where there is none. Its maker closes what it opened.
         pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm.chunks.Screens`;
             ``None`` where there are none, and every chunk is judged by the rules alone.
         left_out: The rules that are not tested; values of which no other speaks are not decoded.
         prefix: Begins the paths of its fields where it is not the file that the report is about.
         table: The table that is judged, or to which the file belongs.
-        claims: What that table says of the file; ``None`` for a table itself.
+        claims: What that table says about the file; ``None`` for a table itself.
     """
 
     source: Source
@@ -362,12 +362,12 @@ class FileUnderTest:
             metadata, schema = self.metadata, self.schema
             with collector_paused():
                 return alike_chunks(metadata, schema)
-        except FormatError:  # the schema is no tree
+        except FormatError:  # the schema is not a tree
             return None
 
     @Remembered
     def stray_offsets(self) -> frozenset[str]:
-        """The fields of those offsets that lead out of the body, which is the matter of PQF-008."""
+        """The fields of those offsets that lead out of the body, which PQF-008 judges."""
         if self.layout is not None:
             return frozenset()
         return frozenset(given.field for given in self.offsets if not self.in_body(given))
@@ -376,8 +376,8 @@ class FileUnderTest:
     def ranges(self) -> list[parquet_file.ByteRange]:
         """Every range that the footer gives away, sorted; bloom lengths read from the file where the tier allows.
 
-        A chunk one of whose page offsets points outside the body is left out: where it lies, nobody can say.  So is one
-        whose size is negative, which is the matter of PQF-015.
+        A chunk one of whose page offsets points outside the body is left out: its place is not known.  So is one
+        whose size is negative, which PQF-015 judges.
         """
         if self.is_summary:
             return []
@@ -392,7 +392,7 @@ class FileUnderTest:
 
     @Remembered
     def overlapping(self) -> frozenset[str]:
-        """The fields of those ranges inside the body that share a byte with another one. What is there, nobody can say."""
+        """The fields of those ranges inside the body that share a byte with another one. It is not known what is there."""
         if self.layout is not None:
             return frozenset()
         return frozenset(given.field for both in overlaps(self.ranges_inside) for given in both)

@@ -12,7 +12,7 @@ from pqassay_spec.parquet.thrift import ColumnChunk, KeyValue, RowGroup, SchemaE
 Part = TypeVar("Part")
 
 
-class Listed(NamedTuple, Generic[Part]):
+class FooterEntry(NamedTuple, Generic[Part]):
     """An entry of a list of the footer.
 
     Attributes:
@@ -33,19 +33,19 @@ class Listed(NamedTuple, Generic[Part]):
         return in_footer(self.file, f"{self.path}[{self.number}]")
 
 
-RowGroupUnderTest = Listed[RowGroup]
+RowGroupUnderTest = FooterEntry[RowGroup]
 """A row group as the footer lists it, of this file or, in a summary, of another one."""
 
-KeyValueUnderTest = Listed[KeyValue]
+KeyValueUnderTest = FooterEntry[KeyValue]
 """A pair of the footer's key-value metadata."""
 
-ElementUnderTest = Listed[SchemaElement]
+ElementUnderTest = FooterEntry[SchemaElement]
 """An element of the schema, the root among them."""
 
 
-def listed(file: FileUnderTest, path: str, parts: Sequence[Part]) -> list[Listed[Part]]:
+def listed(file: FileUnderTest, path: str, parts: Sequence[Part]) -> list[FooterEntry[Part]]:
     """The entries of a list of the footer, each with its position."""
-    return [Listed(file, path, number, part) for number, part in enumerate(parts)]
+    return [FooterEntry(file, path, number, part) for number, part in enumerate(parts)]
 
 
 def path_in_schema(chunk: ColumnChunk) -> list[str] | None:

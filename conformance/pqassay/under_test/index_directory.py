@@ -1,7 +1,7 @@
 """The index directory of a file: the directories of its footer keys, and their entries, as far as the footer tells about them.
 
 An entry is *superseded* if another one with the same key follows it, and *stale* if it was made from other data than the footer
-describes.  Of both one finding says so, and nothing more is asked.
+describes.  One finding says so, and nothing more is asked of either.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SINGLE_COLUMN = frozenset({IndexType.IDX1, IndexType.DISTINCT_SET, IndexType.HLL
 """The types whose entries have one column."""
 
 
-class Stretch(NamedTuple):
+class BlobPlace(NamedTuple):
     """Where a blob is in the body, and whose it is."""
 
     start: int
@@ -165,7 +165,7 @@ class EntryUnderTest:
         return shapes.of(self.entry.columns)
 
     def _chunks_of_footer(self) -> Iterator[int]:
-        """The number of each row group; raises `NotChecked` at the first whose chunk nobody can look into."""
+        """The number of each row group; raises `NotChecked` at the first whose chunk cannot be read."""
         positions = self.ordinals
         for number, group in enumerate(self.file.metadata.row_groups):
             for position, leaf in zip(positions, self.leaves, strict=True):
@@ -198,7 +198,7 @@ class EntryUnderTest:
 
     @Remembered
     def is_described(self) -> bool:
-        """True. Raises what `is_fresh` does, and DIR-007, DIR-011, DIR-018: nobody knows what its blob should be then."""
+        """True. Raises what `is_fresh` does, and DIR-007, DIR-011, DIR-018: its blob cannot be judged then."""
         _ = self.is_fresh
         if any(self.strange_codes()):
             raise Broken("DIR-007")
@@ -244,7 +244,7 @@ class EntryUnderTest:
         """The order of the values of its last column. Raises what `is_described` does."""
         _ = self.is_described
         order = order_in_blobs(self.leaves[-1])
-        assert order is not None, "is_described says so"
+        assert order is not None, "is_described requires it"
         return order
 
     @Remembered
@@ -418,20 +418,20 @@ class IndexDirectory:
         return None if start is None else self.file.framing.footer_start + start
 
     @Remembered
-    def stretches(self) -> Sequence[Stretch]:
+    def stretches(self) -> Sequence[BlobPlace]:
         """The blobs in the body, in the order of their places, of all types.
 
-        Of an entry that is not stale they are where it says; of a stale one, where its checksum says that they still are.
+        If the entry is not stale they are where it says; else, where its checksum says that they still are.
         """
-        found: list[Stretch] = []
+        blobs_there: list[Stretch] = []
         framing = self.file.framing
         for entry in self.entries:
             start, end = entry.span
             if entry.head.placement != Placement.BODY or start == end:
                 continue
             if framing.body_start <= start and end <= framing.footer_start and _explains(entry):
-                found.append(Stretch(start, end, entry))
-        return sorted(found, key=lambda one: (one.start, one.end))
+                blobs_there.append(Stretch(start, end, entry))
+        return sorted(blobs_there, key=lambda one: (one.start, one.end))
 
     @Remembered
     def idx1_stretch(self) -> tuple[int, int] | None:
@@ -466,7 +466,7 @@ class IndexDirectory:
         return ""
 
     def require_readable(self) -> None:
-        """Raise what keeps a directory from being read: which bytes belong to it, nobody can say then."""
+        """Raise what keeps a directory from being read: its bytes are not known then."""
         for one in self.directories:
             _ = one.directory
 
@@ -478,7 +478,7 @@ def _explains(entry: EntryUnderTest) -> bool:
         if not entry.stale:
             return True
     except NotChecked:
-        return True  # what nobody here knows is not judged
+        return True  # unknown types are not judged
     except (FormatError, NotApplicable):
         pass
     return entry.has_its_bytes()

@@ -141,14 +141,14 @@ def _structures(file: FileUnderTest, needs: FilterNeeds, stride: Stride) -> Sequ
     if layout is not None:
         filters = [(start, filter_end(start, end)) for start, end in layout.places(FILTERS)]
         return sorted([*layout.places(*INDEXES), *filters])
-    found = [
+    structures = [
         given for given in _stated_indexes(file) if file.framing.body_start <= given[0] < given[1] <= body_end
     ]
     if needs.headers:
         for start, end in _stated_filters(file, stride.piece):
             if file.framing.body_start <= start < end <= body_end:
-                found.append((start, filter_end(start, end)))
-    return sorted(found)
+                structures.append((start, filter_end(start, end)))
+    return sorted(structures)
 
 
 def _stated_indexes(file: FileUnderTest) -> Iterator[Piece]:

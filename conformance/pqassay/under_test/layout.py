@@ -1,6 +1,6 @@
 """The layout of a sound file, read off its footer in one pass.
 
-Of nearly all files, every offset leads into the body, every structure lies there, and no two share a byte.  Where that holds, a few numbers
+In nearly all files, every offset leads into the body, every structure lies there, and no two share a byte.  Where that holds, a few numbers
 say all that rules ask of the places of structures.  Where it does not, or anything is unusual, there is no such layout, and the
 rules look at the ranges one by one.
 
@@ -85,7 +85,7 @@ class Layout:
 
 
 class _Columns:
-    """Columns of the chunks of a footer, in which ``None`` stands where one does not have a field."""
+    """Columns of the chunks of a footer, with ``None`` for a field that is absent."""
 
     def __init__(self, metadata: FileMetaData, alike: Alike | None) -> None:
         self._alike = () if alike is None else alike.groups
@@ -110,17 +110,17 @@ class _Columns:
 
     def named(self, *path: str) -> list[Any] | None:
         """The column of a field; ``None`` where no chunk has it."""
-        found: list[Any] = []
+        values: list[Any] = []
         for chunks in self._alike:
             place = chunks.shapes[0].places.get(path)
-            found += [None] * len(chunks.places) if place is None else chunks[place + 1]
+            values += [None] * len(chunks.places) if place is None else chunks[place + 1]
         if self.records:
-            found += map(attrgetter(".".join(path)), self.records)
-        return found if found.count(None) < len(found) else None
+            values += map(attrgetter(".".join(path)), self.records)
+        return values if values.count(None) < len(values) else None
 
 
 def layout_of(metadata: FileMetaData, framing: Framing, alike: Alike | None = None) -> Layout | None:
-    """The layout of a file that is no summary of others; ``None`` where anything about it is unsound or unusual."""
+    """The layout of a file that is not a summary of others; ``None`` where anything about it is unsound or unusual."""
     layout = Layout(len(metadata.row_groups))
     columns = _Columns(metadata, alike)
     if any(chunk.meta_data is None for chunk in columns.records):

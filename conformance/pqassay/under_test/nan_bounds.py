@@ -30,7 +30,7 @@ class BoundInUse(NamedTuple):
 
 
 def bounds_in_use(chunk: ColumnChunkUnderTest) -> list[BoundInUse]:
-    """The bounds of a floating point column under the type-defined order, of which nobody says how many NaN there are.
+    """The bounds of a floating point column under the type-defined order, without a count of NaN.
 
     Readers use the deprecated bounds where there are no others, and the order of the type where the footer gives none.
     """

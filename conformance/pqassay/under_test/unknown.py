@@ -76,7 +76,7 @@ class Conditions:
             raise
 
     def compiled(self) -> Callable[[Columns, int], list[int]]:
-        """What finds, among so many things, the positions of those of which something else is true, or nothing can be told."""
+        """Finds, among a number of things, the positions of those that differ, or of which nothing is known."""
         tests = [asked if expected else f"not {asked}" for asked, expected in self._asked.items()]
         test = " and ".join(tests) or "True"
         used = {*re.findall(r"\bc\d+", test)}
@@ -98,7 +98,7 @@ class Conditions:
 
 
 class Refused:
-    """What nobody may ask about."""
+    """What must not be asked about."""
 
     __slots__ = ("conditions_",)
 
@@ -158,7 +158,7 @@ class Unknown(Refused, StandIn):
     __sub__, __rsub__ = _computed("-", operator.sub), _computed("-", operator.sub, is_reflected=True)
 
     def __eq__(self, other: object) -> bool:
-        # What is absent has no stand-in.
+        # What is absent has no substitute.
         return other is not None and self._is_equal(other)
 
     def __ne__(self, other: object) -> bool:

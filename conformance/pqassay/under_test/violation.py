@@ -20,9 +20,9 @@ Thing = TypeVar("Thing")
 class Violation:
     """One place where a rule is broken; see `pqassay.report.model.Position` for the fields.
 
-    ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that mends it,
+    ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that repairs it,
     where the one of the table (`pqassay.checks.remedies`) is not the best one.
-    ``field`` is a text where nobody but the check knows the place of it, which ``offset`` and ``length`` are then; the place of a
+    ``field`` is a text where only the check knows the place of it, which ``offset`` and ``length`` are then; the place of a
     `Field` is looked up if it is shown.
     ``more`` counts further places, so that a check need not yield thousands of them; ``more_row_groups`` are theirs, where they
     differ.  ``data_file`` is the file that it is about, relative to the table, where a table says something of one.

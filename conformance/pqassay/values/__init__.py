@@ -1,4 +1,4 @@
-"""Values: pages and columns decoded, and everything that metadata says of them compared with what they hold.
+"""Values: pages and columns decoded, and compared with everything that metadata says about them.
 
 What lives here: whatever needs numpy, pyarrow or xxhash to look at many values at once: the audit of all values, the bodies
 and levels of pages, orders, hashes, and the bulk screens of ``_pm``.

@@ -19,7 +19,7 @@ from pqassay.report.formats import FormatName
 from pqassay_spec.base.help_pages import example
 
 if TYPE_CHECKING:
-    from pqassay.judge.checker import Plan
+    from pqassay.judge.checker import CheckPlan
 
 EPILOG = """Examples:
 
@@ -121,7 +121,7 @@ def estimated(
     raise typer.Exit
 
 
-def _without_known(plan: Plan, request: Request) -> tuple[Plan, int]:
+def _without_known(plan: CheckPlan, request: Request) -> tuple[CheckPlan, int]:
     """What is left of a plan where verdicts are taken from a findings table, and how many are."""
     if request.table is None or not request.is_reused:
         return plan, 0

@@ -16,11 +16,11 @@ from pqassay.report.redaction import without_values
 from pqassay_spec.base.sources import write_whole
 
 if TYPE_CHECKING:
-    from pqassay.judge.checker import Plan
+    from pqassay.judge.checker import CheckPlan
     from pqassay.judge.selection.since import Since
     from pqassay_lake.owners import Owners
 
-Record = Callable[["Plan", Report], None]
+Record = Callable[["CheckPlan", Report], None]
 
 
 def recording(request: Request, started: dt.datetime, *, is_partial: bool = False) -> Record:
@@ -42,7 +42,7 @@ def recording(request: Request, started: dt.datetime, *, is_partial: bool = Fals
 
         kept = history_at(request.history)
 
-    def record(plan: Plan, report: Report) -> None:
+    def record(plan: CheckPlan, report: Report) -> None:
         from pqassay_lake.owners import Owners
 
         owners = Owners(plan.targets, [file.path for file in report.files if file.findings or file.error])
@@ -61,7 +61,7 @@ def recording(request: Request, started: dt.datetime, *, is_partial: bool = Fals
     return record
 
 
-def _warn_of_itself(plan: Plan, history: str) -> None:
+def _warn_of_itself(plan: CheckPlan, history: str) -> None:
     """Say that the files of a history are among those that were checked, which are more every night."""
     folder = os.path.abspath(history.removeprefix("delta:"))
     below = f"{folder}{os.sep}"
@@ -73,7 +73,7 @@ def _warn_of_itself(plan: Plan, history: str) -> None:
         )
 
 
-def _versions(plan: Plan) -> dict[str, int]:
+def _versions(plan: CheckPlan) -> dict[str, int]:
     from pqassay.judge.selection.tables import version_of
 
     tables = [target.table for target in plan.targets if target.table is not None and target.is_table]

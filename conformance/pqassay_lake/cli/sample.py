@@ -16,7 +16,7 @@ from pqassay.errors import UsageError
 from pqassay_spec.base.help_pages import example
 
 if TYPE_CHECKING:
-    from pqassay.judge.checker import Outcome, Plan, Progress, Work
+    from pqassay.judge.checker import CheckPlan, Outcome, Progress, Work
 
 EPILOG = """Examples:
 
@@ -64,7 +64,7 @@ def sampling(bound: str, seed: int | None = None, confidence: float | None = Non
         fail(str(error))
 
     def conclude(
-        request: Request, plan: Plan, work: Work, started: int, progress: Progress | None
+        request: Request, plan: CheckPlan, work: Work, started: int, progress: Progress | None
     ) -> Outcome:
         return carried_out(
             plan,

@@ -24,7 +24,7 @@ class StorePrices:
     gb: float
 
     def dollars(self, requests: float, read: float) -> float:
-        """What it takes for so many requests and bytes."""
+        """The price of a number of requests and bytes."""
         return requests / 1000 * self.requests + read / GB * self.gb
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class StorePace:
     mb_per_second: float
 
     def seconds(self, requests: float, read: float) -> float:
-        """How long one worker waits for so many requests, one after another, and for their bytes."""
+        """How long one worker waits for a number of requests, one after another, and for their bytes."""
         return requests * self.latency_ms / 1000 + read / (self.mb_per_second * 1e6)
 
     def __str__(self) -> str:

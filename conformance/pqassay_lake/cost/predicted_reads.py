@@ -46,7 +46,7 @@ class FarSource:
 def predicted_reads(file: FileUnderTest) -> list[Read]:
     """The reads of a check at the tier of a file under test, whose source is a `FarSource`, in about their order.
 
-    Of a file whose footer cannot be decoded, these are the reads that show it.
+    For a file whose footer cannot be decoded, these are the reads that show it.
     """
     options = file.options
     try:
@@ -174,7 +174,7 @@ class _EmptyObject:
 
 
 class _Unread(RemoteSource):
-    """A source of which nobody looks at the bytes."""
+    """A source whose bytes are never looked at."""
 
-    def _joined(self, pieces: list[bytes]) -> bytes:  # noqa: ARG002 - they are none
+    def _joined(self, pieces: list[bytes]) -> bytes:  # noqa: ARG002 - there are no pieces
         return b""

@@ -1,6 +1,6 @@
 """The costs of a check, predicted before it is paid for: what ``pqassay estimate`` prints.
 
-Of some files the footers are read, spread over all tables and sizes.  `pqassay_lake.cost.predicted_reads` tells what a check would ask a
+The footers of some files are read, spread over all tables and sizes.  `pqassay_lake.cost.predicted_reads` tells what a check would ask a
 store for them, wherever they are now, and the others are taken to be like them.  What has to be read to find
 the files of a table was counted while they were found.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from pqassay.judge.checker import Plan
+from pqassay.judge.checker import CheckPlan
 from pqassay.judge.file_check import check_source, not_tested
 from pqassay.judge.one_file import Settings
 from pqassay.stores.remote_source import Tails, table_of
@@ -58,7 +58,7 @@ class Work(NamedTuple):
     byte: float
 
     def seconds(self, chunks: int, pages: int, size: int) -> float:
-        """The seconds for a file that has so many."""
+        """The seconds for a file that has this many."""
         return self.file + chunks * self.chunk + pages * self.page + size * self.byte
 
 
@@ -84,7 +84,7 @@ class Cost:
     Attributes:
         first: What the store is asked for the first file of its table.
         later: What it is asked for the files behind that, when it is known how much is worth a request.
-        seconds: Of a processor.
+        seconds: Seconds of a processor.
     """
 
     first: Traffic = field(default_factory=Traffic)
@@ -103,7 +103,7 @@ class _Stratum:
 
     Attributes:
         targets: The files, by size.
-        tables: Of how many tables they are.
+        tables: How many tables they belong to.
         looked_at: The length and the costs of some of them.
     """
 
@@ -116,7 +116,7 @@ class _Stratum:
         return sum(target.known_size() for target in self.targets)
 
     def look_at(self, count: int, settings: Settings) -> None:
-        """Look at so many of them, small and large ones."""
+        """Look at a number of them, small and large ones."""
         for number in range(count):
             target = self.targets[(2 * number + 1) * len(self.targets) // (2 * count)]
             costs = _costs(target, settings)
@@ -144,7 +144,7 @@ def _grouped(files: Sequence[Target], key: Callable[[str], str]) -> dict[str, li
 
 
 def predicted(
-    plan: Plan,
+    plan: CheckPlan,
     metadata: MetadataReads,
     *,
     jobs: int = 1,
@@ -230,7 +230,9 @@ def _add(
     size, count = sum(size for size, _ in like), len(stratum.targets)
     by_file = count / len(like)
     by_size = stratum.size / size if size else by_file
-    is_first = min(1.0, jobs * stratum.tables / count)  # each worker learns anew how much is worth a request
+    is_first = min(
+        1.0, jobs * stratum.tables / count
+    )  # each worker learns for itself how much is worth a request
     seconds = 0.0
     for _, costs in like:
         shallow = costs["footer"] if tier in BY_SIZE else costs[tier]
@@ -293,15 +295,15 @@ def _cost_of_another(kind: str, source: FarSource, siblings: Opener, settings: S
         check_source(source, options, settings.selection, settings.level, kind=kind, beside=opened)
         seconds = min(seconds, time.process_time() - started)
     objects = {source.name: (source.size, source.reads)}
-    for name, given in beside.items():
-        if given is None:
+    for name, neighbor in beside.items():
+        if neighbor is None:
             continue
-        reads = list(given.reads)
+        reads = list(neighbor.reads)
         if settings.tier == "values":
-            file = _at(FileUnderTest(given, settings), settings)
+            file = _at(FileUnderTest(neighbor, settings), settings)
             reads += predicted_reads(file)
             seconds += _seconds(file, {"values": PM_VALUES})
-        objects[name] = (given.size, reads)
+        objects[name] = (neighbor.size, reads)
     cost = _cost(objects)
     cost.seconds = seconds
     return cost

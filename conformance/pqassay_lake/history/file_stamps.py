@@ -1,4 +1,4 @@
-"""Identity of an unchanged file: its length, when it was changed, what is beside it, what its table says of it, and the etag of a store."""
+"""Identity of an unchanged file: its length, when it was changed, what is beside it, what its table says about it, and the etag of a store."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Stamp:
     Attributes:
         size: Length in bytes; -1 where that is not known.
         modified: When it was changed, in nanoseconds since 1970; ``None`` where that is not known.
-        beside: The same of each file beside it that its rules look at, as text; empty for most kinds. Of a file of a table,
-            a digest of what the table says of it, too: that changes while the file does not.
+        beside: The same of each file beside it that its rules look at, as text; empty for most kinds. For a file of a table,
+            also a digest of what the table says about it: that changes while the file does not.
         youngest: The latest change of the file and of those beside it; ``None`` where one is not known.
-        ctime: When anything about a local file was changed, its times included: whoever writes a file and sets its time
+        ctime: When anything about a local file was changed, its times included: a program that writes a file and sets its time
             back cannot set this one back. ``None`` elsewhere.
     """
 
@@ -41,7 +41,7 @@ _Times = tuple[int, int | None, int | None]
 
 
 def stamps(targets: Sequence[Target]) -> list[Stamp]:
-    """The stamps of files, in order. Of stores they are those of the listing, which costs no request."""
+    """The stamps of files, in order. In stores they are those of the listing, which costs no request."""
     listed = {(target.store, target.path): _looked_up(target) for target in targets}
     return [_stamp(target, listed) for target in targets]
 

@@ -125,7 +125,7 @@ FIELDS = (
     Field("modified_ns", pa.int64(), "when the file was changed, in nanoseconds since 1970", optional=True),
     _of_file("ctime_ns", pa.int64(), "when anything about a local file was changed, its times included; as `modified_ns`", optional=True),
     _of_file("etag", pa.string(), "the etag of an object in a store", optional=True),
-    _of_file("beside", pa.string(), "name, length and times of change of what is beside the file and was looked at, and a digest of what its table says of it; empty if there is none"),
+    _of_file("beside", pa.string(), "name, length and times of change of what is beside the file and was looked at, and a digest of what its table says about it; empty if there is nothing"),
     _of_file("reusable", pa.bool_(), "whether `--reuse` may reuse the verdict: not if the file is errored, or was changed so shortly before it was judged that a further change could go unnoticed"),
     _of_file("judged_at", pa.timestamp("us", tz="UTC"), "when the run began that judged the file"),
     _of_file("findings", pa.int32(), "how many findings the file has"),
@@ -331,7 +331,7 @@ _NO_PAGE = {"row_group": None, "page": None, "file": None}
 
 
 def clean(text: str | None) -> str | None:
-    """Text as UTF-8 can hold it; a path may hold bytes that are none."""
+    """Text as UTF-8 can hold it; a path may hold bytes that are not UTF-8."""
     return None if text is None else text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -358,7 +358,7 @@ def read(table: Path, settings: Settings) -> Iterator[Row]:
     """Yield the files of a table that were judged as a run would judge them; nothing of any other table.
 
     Raises:
-        UsageError: It is no table, or cannot be read.
+        UsageError: It is not a findings table, or cannot be read.
     """
     path = table / PART
     if not path.exists():
@@ -403,7 +403,7 @@ def _require_sound(path: Path) -> None:
 
 
 def _metadata(table: Path) -> dict[str, Any] | None:
-    """The metadata in the footer of a table; ``None`` if it is none."""
+    """The metadata in the footer of a table; ``None`` for other files."""
     try:
         found = (pq.read_schema(table / PART).metadata or {}).get(METADATA_KEY)
         about: Any = None if found is None else json.loads(found)
@@ -449,7 +449,7 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
 def finding_of(row: Mapping[str, Any]) -> Finding:
     """The finding of a row; columns that were not read leave their members as they are by default.
 
-    Whether it is known is not taken over: the baseline of whoever asks says that.
+    Whether it is known is not taken over: the baseline of the caller says that.
     """
     names = {declared.name for declared in dataclasses.fields(Finding)} & row.keys()
     stored = {name: row[name] for name in names - {"known", "observed"}}
@@ -458,7 +458,7 @@ def finding_of(row: Mapping[str, Any]) -> Finding:
     if (weighed := stored.pop("weighed", None)) is not None:
         stored["weighed"] = Weighing(**weighed)
     positions = [Position(**position) for position in row["positions"]]
-    # Measurements are made anew without a change of the rules: what is known now counts.
+    # Measurements are repeated without a change of the rules: what is known now counts.
     rule = file_rules().get(row["rule"])
     is_comparison = rule is not None and rule.compares_values
     return Finding(

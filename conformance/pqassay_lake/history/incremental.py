@@ -1,4 +1,4 @@
-"""A check that takes over what a findings table says of files that have not changed since, and writes the table anew."""
+"""A check that reuses what a findings table says about unchanged files, and writes the table again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pqassay.errors import UsageError
-from pqassay.judge.checker import Plan, Work
+from pqassay.judge.checker import CheckPlan, Work
 from pqassay.judge.one_file import Judged
 from pqassay.report.model import Report
 from pqassay_lake.history import findings_table
@@ -30,7 +30,7 @@ class Keeper:
         UsageError: The table cannot be where it is wanted, or cannot be read.
     """
 
-    def __init__(self, plan: Plan, table: Path, work: Work, *, started: int, is_reused: bool) -> None:
+    def __init__(self, plan: CheckPlan, table: Path, work: Work, *, started: int, is_reused: bool) -> None:
         findings_table.require_place(table, plan.found.roots, (target.path for target in plan.targets))
         self._plan, self._table, self._work, self._started = plan, table, work, started
         self._current = stamps(plan.targets)

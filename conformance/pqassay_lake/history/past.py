@@ -59,12 +59,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Compared:
-    """What the runs before say of the findings of a run.
+    """What the runs before say about the findings of a run.
 
     Attributes:
         keys: The keys of its findings, sorted, each once.
-        is_new: Of each key, whether no run before had it, back to the last one that judged all of the same scope.
-        first: Of each key, the position of the first run that had it.
+        is_new: By key, whether no run before had it, back to the last one that judged all of the same scope.
+        first: By key, the position of the first run that had it.
     """
 
     keys: Keys
@@ -115,7 +115,7 @@ class Past:
         return {number: _joined(of_run) for number, of_run in parts.items()}
 
     def compared(self, number: int, found: Found) -> Compared:
-        """What all runs before say of the findings of a run."""
+        """What all runs before say about the findings of a run."""
         keys = np.unique(found.keys)
         is_new, first = np.ones(len(keys), np.bool_), np.full(len(keys), number, np.int64)
         recent = self.before(number)
@@ -162,7 +162,7 @@ def runs_of(history: History) -> list[dict[str, Any]]:
 
 
 def new_among(found: Found, earlier: Sequence[Found]) -> Flags:
-    """Of each finding, whether no earlier run had it."""
+    """For each finding, whether no earlier run had it."""
     is_new = np.ones(len(found.keys), np.bool_)
     for one in earlier:
         is_new &= ~np.isin(found.keys, one.keys)

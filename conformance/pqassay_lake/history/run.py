@@ -47,7 +47,7 @@ def rows_of(report: Report, run: Run, owners: Owners, versions: Mapping[str, int
     Args:
         report: What it found.
         run: The run.
-        owners: Who is behind the files with findings.
+        owners: The owners of the files with findings.
         versions: The version or snapshot of each table that was judged, by its name.
     """
     rows = list(_rows(report, run, owners, versions))
@@ -126,7 +126,7 @@ def _owner(owner: Owner | None) -> dict[str, Any]:
     if owner is None:
         return {}
     at = None
-    if owner.at is not None and abs(owner.at) < 1 << 47:  # what lies beyond is no time of a commit
+    if owner.at is not None and abs(owner.at) < 1 << 47:  # what lies beyond is not a time of a commit
         at = dt.datetime.fromtimestamp(owner.at / 1000, dt.UTC)
     return {
         "owner": clean(owner.name),

@@ -151,13 +151,13 @@ def _chosen(batches: Iterable[pa.RecordBatch], wanted: Wanted) -> Iterator[pa.Re
     for batch in batches:
         rows = batch.filter(wanted.condition)
         if rows.num_rows:
-            found = [
+            arrays = [
                 rows.column(name).cast(SCHEMA.field(name).type)
                 if name in rows.schema.names
                 else pa.nulls(rows.num_rows, SCHEMA.field(name).type)
                 for name in wanted.columns
             ]
-            yield pa.RecordBatch.from_arrays(found, names=list(wanted.columns))
+            yield pa.RecordBatch.from_arrays(arrays, names=list(wanted.columns))
 
 
 def _nothing(name: str) -> NoReturn:

@@ -1,7 +1,7 @@
 """Verdicts of an earlier run that still hold: those on files that have not changed since, judged in the same way.
 
 A file counts as unchanged if its length and the time of its last change are what they were, and those of the files
-beside it that were looked at.  An object that was written anew with the same content has another time; its etag tells
+beside it that were looked at.  An object that was rewritten with the same content has another time; its etag tells
 that it is the same.  Nothing is taken over of a file that was changed so shortly before it was judged that a further
 change could have left the time as it was.
 """
@@ -36,7 +36,7 @@ def is_settled(stamp: Stamp, started: int) -> bool:
 
 
 def state_of(stamp: Stamp, report: FileReport, etag: str | None, *, started: int) -> FileState:
-    """What a table says of a file beside the verdict on it.
+    """What a table says about a file beside the verdict on it.
 
     Args:
         stamp: The stamp that was taken before it was judged.
@@ -58,7 +58,7 @@ class VerdictCache:
         settings: How this run judges; verdicts of another way are not there.
 
     Raises:
-        UsageError: It is no findings table.
+        UsageError: It is not a findings table.
     """
 
     def __init__(self, table: Path, settings: Settings) -> None:

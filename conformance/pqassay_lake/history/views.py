@@ -1,7 +1,7 @@
 """Views on a history: its runs, and the findings of one of them, all or those that are new, one by one or by writer, rule or owner.
 
 A finding is known by file, rule and column.  It is *new* in a run if none of the runs before had it, back to the last one that judged all of
-the same scope: so a check of what was added since yesterday does not make everything else new, and what was mended and broken again is.
+the same scope: so a check of what was added since yesterday does not make everything else new, and what was repaired and broken again is.
 """
 
 from __future__ import annotations
@@ -204,13 +204,13 @@ def last_versions(history: History, scope: str) -> dict[str, int]:
     good = {
         run["run"]: number for number, run in enumerate(runs) if run["scope"] == scope and not run["errored"]
     }
-    found: dict[str, tuple[int, int]] = {}
+    versions: dict[str, tuple[int, int]] = {}
     for batch in history.batches(Wanted(("run", "path", "version"), ("table",))):
         for row in batch.to_pylist():
             number = good.get(row["run"])
-            if number is not None and (row["path"] not in found or number < found[row["path"]][0]):
-                found[row["path"]] = number, int(row["version"])
-    return {name: version for name, (_, version) in found.items()}
+            if number is not None and (row["path"] not in versions or number < versions[row["path"]][0]):
+                versions[row["path"]] = number, int(row["version"])
+    return {name: version for name, (_, version) in versions.items()}
 
 
 def _line(run: Mapping[str, Any], found: Found, is_new: Any) -> RunLine:

@@ -1,8 +1,8 @@
-"""Statements that mend Delta tables, in SQL of Spark.
+"""Statements that repair Delta tables, in SQL of Spark.
 
 No statement of Delta names files: `UPDATE` and `DELETE` cannot take `_metadata`, `OPTIMIZE` takes small files where there are several,
 and `REORG TABLE … APPLY (PURGE)` files of which rows or columns were deleted.  But a `MERGE` of the table with the rows of a file,
-found by the name of the file, writes every file anew that has such a row: that one, and those that have an equal row.
+found by the name of the file, rewrites every file that has such a row: that one, and those that have an equal row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WHOLE_FILES = "SET spark.databricks.delta.merge.deletionVectors.persistent = fal
 """Without it, a table with deletion vectors may keep the file and mark its rows as deleted."""
 
 UNCOUNTED = "SET spark.databricks.delta.numRecordsValidation.enabled = false"
-"""Without it, Delta refuses to write a file anew whose number of rows in the log is false."""
+"""Without it, Delta refuses to rewrite a file whose number of rows in the log is false."""
 
 FALSE_COUNTS = frozenset(("DLT-023",))
 """Rules about the number of rows."""
@@ -28,7 +28,7 @@ MOST_COLUMNS = 12
 
 AS_UPDATED = "the rows come out as they were; the change data feed and streams that read the table meet them as updated"
 
-AND_OTHERS = "files that have an equal row in these columns are written anew as well"
+AND_OTHERS = "other files with an equal row in these columns are also rewritten"
 
 
 def delta_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
@@ -45,7 +45,7 @@ def delta_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
 
 
 def _rewritten(table: OpenTable, files: Sequence[str]) -> Made:
-    """Each file is written anew."""
+    """Each file is rewritten."""
     if not table.column or not table.compared:
         return [], ["no column can be set to itself: all are of partitions, or made by Delta"]
     names = Counter(path.rpartition("/")[2] for path in table.live)

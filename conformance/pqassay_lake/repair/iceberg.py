@@ -1,6 +1,6 @@
-"""Statements that mend Iceberg tables, in SQL of Spark.
+"""Statements that repair Iceberg tables, in SQL of Spark.
 
-An UPDATE that sets a column to itself writes the files whose rows it takes anew, and no others, if it copies on write.  The
+An UPDATE that sets a column to itself rewrites the files whose rows it takes, and no others, if it copies on write.  The
 procedure `rewrite_data_files` chooses files by bounds and sizes, and cannot be told which.
 """
 
@@ -32,7 +32,7 @@ def iceberg_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
 
 
 def _rewritten(table: OpenTable, files: Sequence[str]) -> Made:
-    """Each file is written anew."""
+    """Each file is rewritten."""
     if not table.column:
         return [], ["no column can be set to itself"]
     column = quoted(table.column)
@@ -60,7 +60,7 @@ def _call(procedure: str, options: str = "") -> Callable[[OpenTable, Sequence[st
 
 
 def _manifests(table: OpenTable, _: Sequence[str]) -> Made:
-    """All manifests are written anew, those of each partition spec by a call of its own."""
+    """All manifests are rewritten, those of each partition spec by a call of its own."""
     catalog, _, name = table.name.partition(".")
     specs = sorted({spec for spec, _ in table.manifests})
     calls = [

@@ -1,4 +1,4 @@
-"""A repair plan: files that are concerned, and the steps that mend them."""
+"""A repair plan: files that are concerned, and the steps that repair them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ BY_HAND = "by hand"
 
 @dataclass(frozen=True)
 class Quarantined:
-    """A file that should not be trusted until it is mended.
+    """A file that should not be trusted until it is repaired.
 
     Attributes:
         path: The file, as the report names it.
-        rules: The rules that are broken in it, or in what its table says of it.
+        rules: The rules that are broken in it, or in what its table says about it.
         could: The worst that readers can meet.
-        repair: The step that mends it.
+        repair: The step that repairs it.
         table: The table to which it belongs; empty without one.
         created_by: The software that wrote it, as its footer says.
-        owner: Who wrote it, as the table says.
+        owner: Its writer, as the table says.
     """
 
     path: str
@@ -45,7 +45,7 @@ class Quarantined:
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """A table with files to mend.
+    """A table with files to repair.
 
     Attributes:
         path: The table, as the report names it.
@@ -62,11 +62,11 @@ class PlannedTable:
 
 @dataclass(frozen=True)
 class Step:
-    """One way to mend something, and what it is to be done to.
+    """One way to repair something, and what it is applied to.
 
     Attributes:
         repair: What it is called.
-        rules: The rules that are mended by it.
+        rules: The rules that it repairs.
         files: How many files it concerns; 0 where it concerns the table itself.
         table: The table; empty for files of no table.
         statements: What to run, in this order; none where a person has to decide.
@@ -89,9 +89,9 @@ class Plan:
         report: The report that it was made of.
         tier: How deep the files were looked at.
         dialect: For whom statements are written.
-        tables: The tables with files to mend.
+        tables: The tables with files to repair.
         files: The quarantine list.
-        steps: What mends them, grouped by table and repair.
+        steps: The repairs, grouped by table and kind.
     """
 
     schema_version: int

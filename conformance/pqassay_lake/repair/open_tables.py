@@ -26,7 +26,7 @@ PLAIN_TYPES = ("STRING", "INT", "BIGINT", "SMALLINT", "TINYINT", "DATE", "BOOLEA
 """Types whose partition values SQL reads as the log writes them."""
 
 FIXED_KEYS = ("delta.identity.start", "delta.generationExpression")
-"""What the metadata of a column has whose values nobody may set."""
+"""Keys in the metadata of a column whose values cannot be set."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class OpenTable:
         return path.removeprefix(f"{self.path.rstrip('/')}/")
 
     def owners(self, paths: Iterable[str]) -> dict[str, str]:
-        """Who wrote live files, by their paths relative to the table, in one line each; files are left out of which it does not say it."""
+        """The writers of live files, by their paths relative to the table, in one line each; files of unknown writers are left out."""
         found = owners_in(self.at, [path for path in paths if path in self.live])
         return {path: owners.wrote.line for path, owners in found.items() if owners.wrote.name != UNKNOWN}
 
@@ -98,7 +98,7 @@ def open_table(path: str, kind: TableKind, name: str, catalog: str) -> OpenTable
     """
     at = next((one.table for one in find([path]).targets if one.is_table and one.table is not None), None)
     if at is None or at.kind != kind:
-        raise UsageError(f"{path} is no {kind.capitalize()} table any more")
+        raise UsageError(f"{path} is no longer a table of {kind.capitalize()}")
     try:
         if kind == "delta":
             return _delta(at, path, name, delta_state(at))
@@ -159,7 +159,7 @@ def _fields(state: DeltaState) -> list[dict[str, Any]]:
 
 
 def _is_made(declared: dict[str, Any]) -> bool:
-    """Whether Delta makes the values of a column, so that nobody may set them."""
+    """Whether Delta makes the values of a column, so that they cannot be set."""
     given = declared.get("metadata") or {}
     return any(key in given for key in FIXED_KEYS)
 

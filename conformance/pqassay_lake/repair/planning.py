@@ -1,4 +1,4 @@
-"""Making a plan: which files are concerned, to which table each belongs, and what mends it."""
+"""Making a plan: which files are concerned, to which table each belongs, and what repairs it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COMMANDS = "run commands"
 """The name of the step for files of no table."""
 
 SAFE = frozenset((*(one.name for one in OF_FILES.values()), ICEBERG_SORTED.name))
-"""Repairs that read files and write their rows anew."""
+"""Repairs that read files and rewrite their rows."""
 
 GRAVEST: Mapping[str, int] = {effect: at for at, effect in enumerate(EFFECTS.values())}
 
@@ -57,13 +57,13 @@ SQL: Mapping[TableKind, Callable[[OpenTable, str, Sequence[str]], tuple[list[str
 
 @dataclass
 class _Work:
-    """What is to be mended in one way.
+    """What is to be repaired in one way.
 
     Attributes:
         rules: The rules that are broken.
         files: The files, as the report names them.
         commands: Commands for files of no table.
-        remedies: What findings say that mends them.
+        remedies: The remedies that findings name.
         notes: What is known of it.
     """
 
@@ -91,13 +91,13 @@ def plan_of(
         catalog: The catalog in which Iceberg tables without a name are called as their folders.
 
     Raises:
-        UsageError: A table cannot be read, a name is given to what is no table of the report, or no finding counts.
+        UsageError: A table cannot be read, a name is given to something other than a table of the report, or no finding counts.
     """
     tables = {one.path: one for one in report.files if one.kind in TABLES}
     names = names or {}
     for path in names:
         if path not in tables:
-            known = ", ".join(tables) or "there is none in it"
+            known = ", ".join(tables) or "none"
             raise UsageError(f"{path} is not a table of the report; its tables are: {known}")
     work: dict[tuple[str, str], _Work] = {}
     files: dict[str, Quarantined] = {}
@@ -142,7 +142,7 @@ def _table_of(concerned: Concerned, tables: Mapping[str, Concerned]) -> Concerne
 
 
 def _repair_of(finding: Finding, table: Concerned | None) -> str:
-    """The name of what mends a finding."""
+    """The name of the repair of a finding."""
     remedy = finding.remedy or ""
     if table is not None and finding.rule in SEEN_BY_READERS:
         return SEEN[cast("TableKind", table.kind)].name
@@ -201,7 +201,7 @@ def _quarantined(
 
 
 def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
-    """Leave out of rewrites the files in which something is wrong that a rewrite does not mend: it may be read, and written, wrong."""
+    """Leave out of rewrites the files in which something is wrong that a rewrite does not repair: it may be read, and written, wrong."""
     unsafe = {
         path: rule
         for (_, repair), one in work.items()
@@ -211,14 +211,14 @@ def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
     }
     left_out: set[str] = set()
     for (table, repair), one in work.items():
-        found = [path for path in one.files if path in unsafe]
-        if table and repair in SAFE and found:
-            left_out.update(found)
-            for path in found:
+        unsafe_files = [path for path in one.files if path in unsafe]
+        if table and repair in SAFE and unsafe_files:
+            left_out.update(unsafe_files)
+            for path in unsafe_files:
                 del one.files[path]
-            rules = ", ".join(sorted({unsafe[path] for path in found}))
+            rules = ", ".join(sorted({unsafe[path] for path in unsafe_files}))
             one.notes[
-                f"left out: {_count(len(found))}, where {rules} must be repaired first, since what is read there may be wrong; then check and plan again"
+                f"left out: {_count(len(unsafe_files))}, where {rules} must be repaired first, since what is read there may be wrong; then check and plan again"
             ] = None
     return left_out
 

@@ -58,7 +58,7 @@ class Concerned:
 class Reported:
     """What a report says.
 
-    What a gate or a pin keeps from failing the check is wrong all the same, and is there.
+    What a gate or a pin keeps from failing the check is still wrong, and is there.
 
     Attributes:
         name: The report.
@@ -79,7 +79,7 @@ def read_report(name: str, *, with_known: bool = False) -> Reported:
         with_known: Whether findings that the baseline lists are wanted as well.
 
     Raises:
-        UsageError: It cannot be read, or is none.
+        UsageError: It cannot be read, or is not a report.
     """
     path = Path(name)
     try:
@@ -105,13 +105,13 @@ def of_report(report: Report, name: str, *, with_known: bool = False) -> Reporte
     """What a report of a check says. The arguments are those of `read_report`."""
     files: list[Concerned] = []
     for file in report.files:
-        wanted = [
+        findings = [
             one
             for one in file.findings
             if counts(dataclasses.replace(one, known=one.known and not with_known), report.threshold)
         ]
-        if wanted or file.kind in ("delta", "iceberg"):
-            files.append(Concerned(file.path, file.kind, wanted, file.created_by))
+        if findings or file.kind in ("delta", "iceberg"):
+            files.append(Concerned(file.path, file.kind, findings, file.created_by))
     return Reported(name, _deepest({one.tier for one in report.coverages.values()}), files)
 
 
@@ -123,7 +123,7 @@ def _deepest(tiers: set[Tier]) -> Tier:
 
 
 def _of_table(path: Path, name: str, *, with_known: bool) -> Reported:
-    import pyarrow as pa  # noqa: PLC0415 - reports in JSON do without it
+    import pyarrow as pa  # noqa: PLC0415 - reports in JSON do not need it
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
     from pqassay_lake.history.findings_table import METADATA_KEY  # noqa: PLC0415 - as above

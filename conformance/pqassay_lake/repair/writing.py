@@ -98,7 +98,7 @@ def sql_lines(plan: Plan) -> Iterator[str]:
 def script_lines(plan: Plan) -> Iterator[str]:
     """The commands for files of no table; nothing where there is none.
 
-    The option by which somebody vouches for the values is not in it: whoever runs it has to give it.
+    The option that vouches for the values is not in it: the user has to add it.
     """
     steps = [step for step in plan.steps if step.repair == COMMANDS and step.statements]
     if not steps:

@@ -78,7 +78,7 @@ class GoldenCase:
 
     @property
     def rows(self) -> Rows | None:
-        """The rows that a reader gets of it: its own, or else those of its parent; ``None`` where nobody can say."""
+        """The rows that a reader gets of it: its own, or else those of its parent; ``None`` where they are not known."""
         if self.case.expect.rows is not None or self.parent is None:
             return self.case.expect.rows
         read = self.case.expect.read

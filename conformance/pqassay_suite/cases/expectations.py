@@ -6,7 +6,7 @@ anything differs: a better result, another wrong answer, an entry that has expir
     [[expectation]]
     case = "idx1/carriage-return-*"       # id of a case, or a pattern; or a list of them
     operation = "decode"                  # optional: all operations
-    outcome = "failed"                    # "unstable" allows a pass as well: what is unstable is right now and then
+    outcome = "failed"                    # "unstable" also allows a pass: what is unstable is right now and then
     rule = "IDX1-014"                     # optional: the failure must be about this rule
     cause = "wrong values"                # optional: its cause must have this in it
     reason = "lines() drops carriage returns"
@@ -133,7 +133,7 @@ class Expectations:
             if entry.expires is not None and entry.expires < self.today:
                 problems.append(Problem(entry.name, f"expired on {entry.expires}"))
             if number not in concerned and not self._left_out(entry):
-                problems.append(Problem(entry.name, "nothing that ran is concerned; remove the entry"))
+                problems.append(Problem(entry.name, "no case that ran matches; remove the entry"))
         return compared, problems
 
     def unpinned(self, results: Sequence[Result]) -> int:
@@ -162,7 +162,9 @@ def parse(content: bytes) -> Expectations:
     stray = sorted(set(document) - {TABLE})
     rows = document.get(TABLE, [])
     if stray or not isinstance(rows, list):
-        raise ExpectationsError(f"unknown {', '.join(stray)}" if stray else f"{TABLE} is no list of tables")
+        raise ExpectationsError(
+            f"unknown {', '.join(stray)}" if stray else f"{TABLE} is not a list of tables"
+        )
     entries = tuple(_entry(row, number) for number, row in enumerate(rows, 1))
     return Expectations(entries, hashlib.sha256(content).hexdigest())
 
@@ -239,12 +241,12 @@ def changes(results: Sequence[Result], before: Expectations, after: Expectations
     asked = {result.case for result in results}
     for entry in before.entries:
         gone = [case for case in entry.case if not any(matches(one, case) for one in asked)]
-        groups.setdefault("not asked any more", []).extend(f"  {case}" for case in gone)
+        groups.setdefault("no longer asked", []).extend(f"  {case}" for case in gone)
     kept = {(entry.reason, entry.issue, entry.expires) for entry in after.entries}
     for entry in before.entries:
         if (entry.reason or entry.issue) and (entry.reason, entry.issue, entry.expires) not in kept:
             words = ", ".join(str(part) for part in (entry.reason, entry.issue, entry.expires) if part)
-            groups.setdefault("loses what is written about it", []).append(f"  {entry.name}: {words}")
+            groups.setdefault("loses its reason, issue or expiry", []).append(f"  {entry.name}: {words}")
     return [line for what, lines in groups.items() if lines for line in (f"{what}: {len(lines)}", *lines)]
 
 
@@ -267,7 +269,7 @@ def _change(entry: Expectation | None, result: Result) -> tuple[str, str] | None
 
 
 def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
-    """An entry with its cases, and with the reason of the first, if nobody has written one."""
+    """An entry with its cases, and with the reason of the first, unless one was written by hand."""
     cases = tuple(result.case for result in results)
     answers = {result.case: result.pin for result in results if result.pin is not None}
     return dataclasses.replace(
@@ -276,7 +278,7 @@ def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
-    """The entry for a result, yet without its cases, and without a reason that nobody has written."""
+    """The entry for a result, yet without its cases, and without a reason unless one was written by hand."""
     kept = next((entry for entry in before.entries if entry.concerns(result)), None)
     if kept is None or dataclasses.replace(kept, answers={}).disagreement(result):
         kept = Expectation((), result.outcome)

@@ -91,7 +91,7 @@ class FileFacts:
         has_choice: Whether an index of pages or a bloom filter tells readers what to leave out.
         tags: Features that a reader meets in it: those of its needs that are types, nesting and codecs, and ``physical.int96``,
             ``encoding.plain``, ``page.v2``, ``structure.bloom-filter``, …; of a damaged file those that can be told.
-        values: How many values its footer tells of.
+        values: How many values its footer counts.
     """
 
     needs: tuple[str, ...] = ()
@@ -117,10 +117,10 @@ def facts_of(data: bytes) -> FileFacts:
         return FileFacts(tags=tags)
     groups = tuple(range(start, end) for start, end in pairwise(ends))
     own = {leaf.name: leaf for leaf in leaves if len(leaf.path) == 1}
-    found: dict[str, list[ChunkFacts]] = {name: [] for name in own}
+    facts: dict[str, list[ChunkFacts]] = {name: [] for name in own}
     for chunk in chunks:
         if chunk.leaf.name in own:
-            found[chunk.leaf.name].append(_chunk_facts(chunk, groups[chunk.row_group]))
+            facts[chunk.leaf.name].append(_chunk_facts(chunk, groups[chunk.row_group]))
     needs = {
         *(need for element in metadata.schema[1:] for need in _needs_of_element(element)),
         *(NESTED for leaf in leaves if len(leaf.path) > 1 or leaf.max_repetition_level),
@@ -130,7 +130,7 @@ def facts_of(data: bytes) -> FileFacts:
     return FileFacts(
         tuple(sorted(needs)),
         groups,
-        {name: tuple(parts) for name, parts in found.items() if len(parts) == len(groups)},
+        {name: tuple(parts) for name, parts in facts.items() if len(parts) == len(groups)},
         {name: int(leaf.element.type or 0) for name, leaf in own.items()},
         tuple(dict.fromkeys(leaf.path[0] for leaf in leaves)),
         tuple(leaf.path[0] for leaf in leaves),
@@ -142,13 +142,13 @@ def facts_of(data: bytes) -> FileFacts:
 
 def _tags(file: FileUnderTest) -> tuple[str, ...]:
     """The features of a file, sorted; what cannot be read of it has none."""
-    found: set[str] = set()
+    tags: set[str] = set()
     for derived in (tags_of_file, _tags_of_schema, _tags_of_chunks):
         try:
-            found.update(derived(file))
+            tags.update(derived(file))
         except (FormatError, NotApplicable, NotChecked):
             continue
-    return tuple(sorted(found))
+    return tuple(sorted(tags))
 
 
 def tags_of_file(file: FileUnderTest) -> Iterator[str]:
@@ -232,7 +232,7 @@ def tags_of_chunk(chunk: ColumnChunkUnderTest) -> Iterator[str]:
             yield from _tags_of_page(page)
         if chunk.unusual_levels:
             yield "levels.bit-packed"
-    except (FormatError, NotApplicable, NotChecked):  # what the footer says of its encodings has to do
+    except (FormatError, NotApplicable, NotChecked):  # what the footer says about its encodings has to do
         yield from (f"encoding.{_dashed(_named(Encoding, encoding))}" for encoding in facts.encodings)
 
 

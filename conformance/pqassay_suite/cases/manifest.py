@@ -184,4 +184,4 @@ def _row_problem(expect: Expect) -> str:
         unknown = columns_of(expect.predicate) - set(names) if expect.predicate is not None else set[str]()
     except (PredicateError, ValueNotReadableError, ValueError, IndexError, TypeError) as error:
         return f"rows and predicate: {error}"
-    return f"the predicate names {min(unknown)}, which is no column" if unknown else ""
+    return f"the predicate names {min(unknown)}, which is not a column" if unknown else ""

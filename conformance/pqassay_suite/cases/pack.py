@@ -122,15 +122,15 @@ def chosen(
             key = len(golden.case.rules), size, golden.case.id
             for rule in golden.case.rules:
                 smallest[rule] = min(smallest.get(rule, key), key)
-    wanted = {case for _, _, case in smallest.values()}
-    wanted |= {golden.case.parent for golden in mine if golden.case.id in wanted and golden.case.parent}
+    ids = {case for _, _, case in smallest.values()}
+    ids |= {golden.case.parent for golden in mine if golden.case.id in ids and golden.case.parent}
     parents = {golden.case.parent for golden in cases}
-    wanted |= {
+    ids |= {
         golden.case.id
         for golden in mine
         if golden.case.kind == "valid" and golden.case.parent is None and golden.case.id not in parents
     }
-    return [golden for golden in mine if golden.case.id in wanted]
+    return [golden for golden in mine if golden.case.id in ids]
 
 
 def _is_small(golden: GoldenCase) -> bool:
@@ -148,7 +148,7 @@ def packed(golden: GoldenCase) -> Packed:
     stem = f"{GOOD if case.kind == 'valid' else BAD}/{case.id.replace('/', '-')}"
     name = case.input.file
     plain = name == PLAIN_NAME
-    given = PackedFile(f"{stem}.parquet" if plain else f"{stem}.{name}", name, golden.content())
+    packed_file = PackedFile(f"{stem}.parquet" if plain else f"{stem}.{name}", name, golden.content())
     beside = tuple(
         PackedFile(f"{stem}.{other}", other, content) for other, content in golden.beside().items()
     )
@@ -158,7 +158,7 @@ def packed(golden: GoldenCase) -> Packed:
         content = _json(to_json(case.expect.rows))
         if len(content) <= MOST_BYTES:
             rows = PackedFile(f"{stem}.rows.json", f"{name}.rows.json", content)
-    return Packed(golden, given, beside, rows)
+    return Packed(golden, packed_file, beside, rows)
 
 
 def duties(case: Case) -> list[str]:
@@ -197,15 +197,15 @@ def _of_reading(case: Case) -> Iterator[str]:
 
 def _of_structures(case: Case) -> Iterator[str]:
     words = {
-        "accept": "Who reads the structure reads it as it is.",
-        "reject": "Who reads the structure refuses it.",
-        "either": "Who reads the structure reads it as it is, or leaves it aside.",
+        "accept": "A reader of the structure reads it as it is.",
+        "reject": "A reader of the structure refuses it.",
+        "either": "A reader of the structure reads it as it is, or leaves it aside.",
     }
     if case.expect.decode is not None:
         yield words[case.expect.decode]
     for snapshot in case.expect.snapshots or ():
         if snapshot.answer == "reject":
-            yield f"There is no snapshot of a Parquet file of {to_json(snapshot.parquet_file_size)} bytes."
+            yield f"No snapshot describes a Parquet file of {to_json(snapshot.parquet_file_size)} bytes."
     if case.expect.prune:
         yield "No row group is left out that holds rows which a query asks for."
 
@@ -263,15 +263,15 @@ def contents(packs: Sequence[Packed], pages: dict[str, bytes]) -> dict[str, byte
     Raises:
         PackError: Two files have one path.
     """
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     for each in packs:
         for file in each.files:
-            if file.path in found:
+            if file.path in files:
                 raise PackError(f"{each.golden.case.id}: another case has a file {file.path}")
-            found[file.path] = file.content
-    found |= {**pages, MANIFEST: manifest(packs)}
-    lines = (f"{hashlib.sha256(content).hexdigest()}  {path}\n" for path, content in sorted(found.items()))
-    return {**found, SUMS: "".join(lines).encode()}
+            files[file.path] = file.content
+    files |= {**pages, MANIFEST: manifest(packs)}
+    lines = (f"{hashlib.sha256(content).hexdigest()}  {path}\n" for path, content in sorted(files.items()))
+    return {**files, SUMS: "".join(lines).encode()}
 
 
 def seeds(packs: Sequence[Packed]) -> dict[str, bytes]:
@@ -345,7 +345,7 @@ def require_replaceable(folder: Path) -> None:
         raise PackError(f"{folder}: holds other things than a pack; name a new folder or an empty one")
     if strange := sorted(there - brought):
         raise PackError(
-            f"{folder}: {strange[0]} is no file of the pack; move it away, or name another folder"
+            f"{folder}: {strange[0]} does not belong to the pack; move it away, or name another folder"
         )
 
 
@@ -363,12 +363,12 @@ def _brought(path: Path) -> set[str] | None:
         return None
     if not isinstance(document, dict) or cast("dict[str, Any]", document).get("kind") != KIND:
         return None
-    found = {MANIFEST, README, LICENSE, SUMS, f"{GOOD}/{README}", f"{BAD}/{README}"}
+    names = {MANIFEST, README, LICENSE, SUMS, f"{GOOD}/{README}", f"{BAD}/{README}"}
     entries: list[Any] = cast("dict[str, Any]", document).get("files") or []
     for entry in entries:
         if isinstance(entry, dict):
             one = cast("dict[str, Any]", entry)
-            found |= {
+            names |= {
                 str(each.get("path")) for each in (one, one.get("rows") or {}, *(one.get("beside") or ()))
             }
-    return found
+    return names

@@ -119,5 +119,5 @@ def licence() -> str:
     except metadata.PackageNotFoundError:
         text = None
     if text is None:
-        raise PackError("this installation has no LICENSE; install pqassay anew")
+        raise PackError("this installation has no LICENSE; install pqassay again")
     return text

@@ -18,7 +18,7 @@ from typing import Any
 
 from pqassay.literals.predicate import columns_of
 from pqassay_spec.golden.literals import (
-    Binary,
+    BinaryLiteral,
     Date,
     Decimal,
     Float,
@@ -103,7 +103,7 @@ def queries(
         most: How many, at most.
 
     Returns:
-        At most so many queries. Every second one leaves the columns of its predicate out of the answer, where there are others:
+        At most ``most`` queries. Every second one leaves the columns of its predicate out of the answer, where there are others:
         a wrong selection shows in the columns beside.
     """
     names = rows.names()
@@ -324,7 +324,7 @@ def _key(value: Written) -> Any:
             return int(value.int)
         case Float():
             return float(value.float)
-        case Binary():
+        case BinaryLiteral():
             return bytes.fromhex(value.bytes)
         case Decimal():
             return decimal.Decimal(value.decimal)
@@ -357,7 +357,7 @@ def plain_bytes(value: Written, kind: int | None) -> bytes | None:
     match value:
         case str():
             return value.encode()
-        case Binary():
+        case BinaryLiteral():
             return bytes.fromhex(value.bytes)
         case Float():
             stored = FIXED_WIDTH[Type.FLOAT if kind == Type.FLOAT else Type.DOUBLE]

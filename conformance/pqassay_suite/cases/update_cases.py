@@ -56,7 +56,7 @@ class UpdateCase(WriterCase):
 
 
 def update_cases(cases: Iterable[GoldenCase]) -> list[UpdateCase]:
-    """The updates that the valid files with several snapshots tell of.
+    """The updates that the valid files with several snapshots hold.
 
     Args:
         cases: The golden cases.

@@ -21,7 +21,7 @@ from pqassay_spec.golden.case import (
     to_json,
 )
 from pqassay_spec.golden.literals import (
-    Binary,
+    BinaryLiteral,
     Column,
     Date,
     Decimal,
@@ -107,13 +107,13 @@ _EVERY_TYPE: tuple[tuple[str, str, Written, Written], ...] = (
     ("single", "float", Float("-1.5"), Float("0.25")),
     ("double", "double", Float("-0.0"), Float("1.7976931348623157e+308")),
     ("text", "string", "", "東京"),
-    ("raw", "binary", Binary(""), Binary("ff00")),
+    ("raw", "binary", BinaryLiteral(""), BinaryLiteral("ff00")),
     ("exact", "decimal(9,2)", Decimal("-9999999.99"), Decimal("0.05")),
     ("wide", "decimal(38,10)", Decimal("-0.0000000001"), Decimal("1234567890123456789012345678.0123456789")),
     ("day", "date", Date("-719162"), Date("2932896")),
     ("moment", "timestamp_micros", Timestamp("-1000"), Timestamp("1700000000000000000")),
     ("hour", "time_micros", Time("0"), Time("86399999999000")),
-    ("fixed", "fixed(3)", Binary("000000"), Binary("ffffff")),
+    ("fixed", "fixed(3)", BinaryLiteral("000000"), BinaryLiteral("ffffff")),
 )
 
 _NESTED: tuple[tuple[str, str], ...] = (

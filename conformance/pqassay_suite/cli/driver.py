@@ -62,18 +62,18 @@ def _shipped(name: str) -> tuple[list[str], Implementation]:
     from pqassay_suite.drivers.implementations import ImplementationError, implementation
 
     try:
-        found = implementation(name)
+        shipped = implementation(name)
     except ImplementationError as error:
         fail(str(error))
-    if found.missing:
-        fail(f"the driver {name} needs {', '.join(found.missing)}")
-    if not found.is_built:
+    if shipped.missing:
+        fail(f"the driver {name} needs {', '.join(shipped.missing)}")
+    if not shipped.is_built:
         fail(f"the driver {name} is not built; `pqassay suite drivers --build {name}` builds it")
-    return found.argv, found
+    return shipped.argv, shipped
 
 
 def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
-    """The cases and operations that came to no good in some results."""
+    """The cases and operations that failed in some results."""
     from pqassay.errors import UsageError
     from pqassay.report.reading import parse
     from pqassay.report.run.model import RunReport
@@ -99,10 +99,10 @@ def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
     from pqassay_suite.running.runner import declared
 
     try:
-        found = declared(chosen, settings)
+        declaration = declared(chosen, settings)
     except CannotStartError as error:
         fail_at_length(str(error))
-    hello = found.hello
+    hello = declaration.hello
     if isinstance(hello, HelloAnswer):
         typer.echo(f"{hello.name} {hello.version} ({hello.language})")
         typer.echo(f"  answers requests {'one after the other' if hello.serve else 'one a process'}")
@@ -110,8 +110,8 @@ def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
         typer.echo(f"  declares {', '.join(sorted(hello.capabilities))}")
     else:
         typer.echo(f"it does not answer hello: {hello.reason}")
-    typer.echo(f"{found.asked} question{'' if found.asked == 1 else 's'} would be asked")
-    for one in found.more:
+    typer.echo(f"{declaration.asked} question{'' if declaration.asked == 1 else 's'} would be asked")
+    for one in declaration.more:
         typer.echo(f"  {one.capability} would add {one.count}")
 
 

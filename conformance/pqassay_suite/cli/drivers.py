@@ -51,17 +51,17 @@ def drivers(
     )
 
     if timeout is not None and not build:
-        fail("--timeout is for the lines of a build; give --build as well")
+        fail("--timeout is for the lines of a build; add --build")
     try:
-        found = [implementation(name) for name in names] if names else implementations()
+        shipped = [implementation(name) for name in names] if names else implementations()
     except ImplementationError as error:
         fail(str(error))
     failed = False
     widths = [
         max(len(text) for text in column) + 2
-        for column in zip(*((one.label, one.language) for one in found), strict=True)
+        for column in zip(*((one.label, one.language) for one in shipped), strict=True)
     ]
-    for one in found:
+    for one in shipped:
         if build and not one.missing and not one.is_built:
             typer.echo(f"{one.label}: building", err=True)
             try:
@@ -114,25 +114,26 @@ def new_driver(
     from pqassay_suite.drivers.implementations import ImplementationError, skeleton, skeletons
 
     try:
-        found = skeleton(language)
+        template = skeleton(language)
     except ImplementationError:
         fail(f"there is no skeleton for {language}; there are {', '.join(one.name for one in skeletons())}")
     if folder.exists() or folder.is_symlink():
         fail(f"{folder} is there already; name a new folder")
     beside = folder.with_name(f".{folder.name}.new")
     try:
-        _copy_as_new(found.folder, beside)
+        _copy_as_new(template.folder, beside)
         beside.rename(folder)
     except OSError as error:
         fail(f"{error.filename or folder}: {error.strerror or error}")
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     filled = [
-        part.replace("{folder}", ".").replace("{build}", "build") for part in (*found.build, *found.command)
+        part.replace("{folder}", ".").replace("{build}", "build")
+        for part in (*template.build, *template.command)
     ]
-    lines = [line.replace("{python}", "python3") for line in filled[: len(found.build)]]
-    command = " ".join(part.replace("{python}", "python3") for part in filled[len(found.build) :])
-    typer.echo(f"{folder} holds a driver in {found.language}. Next:")
+    lines = [line.replace("{python}", "python3") for line in filled[: len(template.build)]]
+    command = " ".join(part.replace("{python}", "python3") for part in filled[len(template.build) :])
+    typer.echo(f"{folder} holds a driver in {template.language}. Next:")
     typer.echo(f"  cd {folder}" + (" && mkdir -p build" if lines else ""))
     for line in lines:
         typer.echo(f"  {line}")

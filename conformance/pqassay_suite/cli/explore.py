@@ -126,7 +126,7 @@ def _asker(command: list[str], shipped: Implementation | None, timeout: float) -
         fail_at_length(str(error))
     if hello is None:
         under_test.close()
-        fail("the driver does not know hello, so that nothing is known of what it can read")
+        fail("the driver does not answer hello, so it is not known what it can read")
     return Asker(under_test, hello)
 
 
@@ -141,9 +141,9 @@ def _search(
             raise
         fail("files are drawn with hypothesis: pip install '.[explore]' in a checkout")
     if not asker.kinds:
-        fail("the driver does not declare read, so that it cannot be asked about files")
+        fail("the driver does not declare read, which exploring needs")
     if lies and asker.family is None:
-        fail("lies are told to queries, and the driver declares no scan")
+        fail("--lies needs the operation scan, which the driver does not declare")
     choices = Choices(asker.kinds, asker.codecs, scans=asker.family is not None, lies=lies)
     limits = Limits(seconds, seed=seed) if examples is None else Limits(seconds, examples, seed)
     return Search(asker, choices, limits, kept)

@@ -64,14 +64,16 @@ def export_pack(
     from pqassay_suite.cases.pack_pages import pages
 
     known = [one.prefix for one in families()]
-    wanted = [name.upper() for name in family or ()]
-    if strange := [name for name in wanted if name not in known]:
+    prefixes = [name.upper() for name in family or ()]
+    if strange := [name for name in prefixes if name not in known]:
         fail(f"there is no family {strange[0]}; there are {', '.join(known)}")
     try:
         require_replaceable(folder)
-        packs = [packed(golden) for golden in chosen(load(golden_folder()), wanted, whole=whole or as_seeds)]
+        packs = [
+            packed(golden) for golden in chosen(load(golden_folder()), prefixes, whole=whole or as_seeds)
+        ]
         if not packs:
-            fail(f"no golden file of {', '.join(wanted)} tests a reader; name another family")
+            fail(f"no golden file of {', '.join(prefixes)} tests a reader; name another family")
         files = seeds(packs) if as_seeds else contents(packs, pages(packs))
         write_pack(folder, files)
     except (CaseError, PackError) as error:

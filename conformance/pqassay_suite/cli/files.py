@@ -55,7 +55,7 @@ class OwnFiles:
         known: Implementation | None,
         progress: Callable[[int, int, str], object] | None,
     ) -> Generator[tuple[list[FileCase], run_files.Collection]]:
-        """Cases made from them, and what reports say of them; the rows are kept until the end.
+        """Cases made from them, and what reports say about them; the rows are kept until the end.
 
         Args:
             settings: How the driver is asked.

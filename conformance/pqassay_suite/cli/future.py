@@ -50,7 +50,7 @@ def future(
 ) -> None:
     """Test what a driver does with unknown enum values, union members, fields and pages.
 
-    Each file stands beside a twin that is readable today. `*` marks a promise of the format that is broken.
+    Each file has a twin that is readable today. `*` marks a promise of the format that is broken.
     """  # fmt: skip
     from pqassay.cli.output import write_output
     from pqassay_suite.cases.case import CaseError
@@ -106,17 +106,17 @@ def _show(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]
     """A line for each file, with a column for each driver, then what was kept."""
     head = ["file", "promise", *results]
     lines = [
-        [file.id, file.promise, *(_cell(found[place]) for found in results.values())]
+        [file.id, file.promise, *(_cell(answers[place]) for answers in results.values())]
         for place, file in enumerate(files)
     ]
     widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
     for line in (head, *lines):
         typer.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
-    for label, found in results.items():
-        asked = [one for one in found if one.outcome != "not today"]
+    for label, answers in results.items():
+        asked = [one for one in answers if one.outcome != "not today"]
         kept = sum(one.is_kept for one in asked)
         typer.echo(
-            f"{label}: {kept} of {len(asked)} promises kept, {len(found) - len(asked)} files not asked"
+            f"{label}: {kept} of {len(asked)} promises kept, {len(answers) - len(asked)} files not asked"
         )
 
 

@@ -42,7 +42,7 @@ from pqassay_suite.cli.files import (
 
 GIBIBYTE = 1 << 30
 
-NOTHING_ASKED = "these cases do not ask for that; `pqassay suite run --list` says what they ask for"
+NOTHING_ASKED = "these cases do not ask for that; `pqassay suite run --list` shows what they ask for"
 
 DEFAULT_SECONDS = 10.0
 DEFAULT_GIBIBYTES = 4.0
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     OperationName = Operation
 else:
-    # Of lists, typer knows those of enums.
+    # The only lists that typer knows are those of enums.
     OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = epilog(
@@ -226,7 +226,7 @@ def run(
         report = with_collection(report, collection)
     if write_expectations is not None:
         _write_expectations(report, known, write_expectations)
-    given = {
+    options_named = {
         "--cases": str(cases) if cases else "",
         "--files": str(files) if files else "",
         "--max-size": f"{max_size:g}" if max_size != DEFAULT_MEBIBYTES else "",
@@ -235,7 +235,7 @@ def run(
         "--memory": f"{memory:g}" if memory != DEFAULT_GIBIBYTES else "",
         "--queries": str(queries) if queries else "",
     }
-    options = [part for name, value in given.items() if value for part in (name, value)]
+    options = [part for name, value in options_named.items() if value for part in (name, value)]
     options += ["--validate-protocol"] * validate_protocol
     report = dataclasses.replace(report, options=options)
     print_report(report, chosen_format, output)
@@ -260,13 +260,11 @@ def _require_own_files(
     if files and cases:
         fail("--files takes the place of --cases: files of your own have no manifests")
     if files and operations and "read" not in operations:
-        fail(
-            "files of your own are asked about by read alone: nobody has said which queries they should answer"
-        )
+        fail("--files goes with the operation read only: your files have no expected answers to queries")
 
 
 def _settings(named: NamedDriver, settings: Settings) -> Settings:
-    """Settings with what a driver that comes with pqassay says of itself."""
+    """Settings with those of a driver that comes with pqassay."""
     known = named.implementation
     if known is None:
         return settings

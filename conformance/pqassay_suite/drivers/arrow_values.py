@@ -63,21 +63,21 @@ def _values(array: Any) -> list[Written]:
 
 def _nested(array: Any) -> list[Written]:
     there = array.is_valid().to_pylist()
-    found: list[Written]
+    values: list[Written]
     if pa.types.is_struct(array.type):
         names = [field.name for field in array.type]
         rows = zip(*map(_values, array.flatten()), strict=True)
-        found = [Struct(dict(zip(names, row, strict=True))) for row in rows]
+        values = [Struct(dict(zip(names, row, strict=True))) for row in rows]
     else:
         offsets = list(itertools.pairwise(array.offsets.to_pylist()))
         if pa.types.is_map(array.type):
             pairs = list(zip(_values(array.keys), _values(array.items), strict=True))
             first = array.offsets[0].as_py() if len(array.offsets) else 0
-            found = [Map(pairs[start - first : end - first]) for start, end in offsets]
+            values = [Map(pairs[start - first : end - first]) for start, end in offsets]
         else:
             items = _values(array.values)
-            found = [List(items[start:end]) for start, end in offsets]
-    return [value if present else None for value, present in zip(found, there, strict=True)]
+            values = [List(items[start:end]) for start, end in offsets]
+    return [value if present else None for value, present in zip(values, there, strict=True)]
 
 
 _COUNTED: tuple[tuple[Callable[[Any], bool], Callable[[Any, int], Written]], ...] = (

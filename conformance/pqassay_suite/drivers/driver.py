@@ -27,11 +27,11 @@ MOST_CRASHES = 3
 
 MOST_FRESH = 50
 """Bad answers of a run that are asked for again in a fresh process, while none of them was right there: the driver is taken to be stable
-then.  Of one that is not, each is asked for again."""
+then.  If it is not, each is asked for again."""
 
 
 WRITTEN = 200
-"""Bytes of an answer to a greeting that are shown where it is none."""
+"""Bytes of an invalid answer to a greeting that are shown."""
 
 
 class CannotStartError(Exception):
@@ -192,7 +192,7 @@ class DriverUnderTest:
     def _without_greeting(self, greeting: NoAnswer, times: int) -> str:
         command = shlex.join(self.settings.shown or self.settings.command)
         asked = f"asked {'once' if times == 1 else 'twice'}"
-        said = [
+        lines = [
             f"the driver does not answer hello ({asked}): {greeting.reason}; nothing else was asked",
             f"  it wrote     {self._wrote!r}" if self._wrote else "  it wrote     no answer",
             f"  on stderr    {' / '.join(greeting.stderr.splitlines())}" if greeting.stderr else "",
@@ -201,7 +201,7 @@ class DriverUnderTest:
             """  try by hand  echo '{"protocol": 2, "op": "hello"}' > request.json""",
             f"               {command} request.json answer.json; echo $?; cat answer.json",
         ]
-        return "\n".join(filter(None, said))
+        return "\n".join(filter(None, lines))
 
     def ask(self, request: protocol.CaseRequest, folder: Path) -> Reply:
         """The answer to a request without queries.
@@ -220,14 +220,14 @@ class DriverUnderTest:
             left = [query for query in request.queries if query.seq not in replies]
             if not left:
                 break
-            found = self._ask(replace(request, queries=left), [query.seq for query in left], folder)
-            replies |= found
+            answers = self._ask(replace(request, queries=left), [query.seq for query in left], folder)
+            replies |= answers
             if number == 0:  # the others may be new ones because of what this process did
                 self._mine.had_answered = self.serves and self._session.answered > 0
-            last = found[max(found)] if found else None
+            last = answers[max(answers)] if answers else None
             if isinstance(last, NoAnswer) and last.timed_out:
                 break  # another wait would most likely be for nothing, too
-            if len(found) == len(left) and not (isinstance(last, NoAnswer) and last.outcome == "crashed"):
+            if len(answers) == len(left) and not (isinstance(last, NoAnswer) and last.outcome == "crashed"):
                 break
         return [replies.get(query.seq) or _like(replies) for query in request.queries]
 
@@ -293,7 +293,7 @@ class DriverUnderTest:
             question.write_text(text, encoding="ascii")
         except OSError as error:  # by what it did to the folder when it was asked before
             ended = Ended(0, timed_out=False, stderr="")
-            return ended, _no_answer(ended, f"it has spoilt its folder: {error.strerror or error}")
+            return ended, _no_answer(ended, f"it damaged its folder: {error.strerror or error}")
         command = [*self.settings.command, str(question), str(reply)]
         try:
             ended = self.launcher.run(command, folder)

@@ -8,7 +8,7 @@ KEPT = 16 << 10
 """Bytes that are kept from the beginning, and as many from the end."""
 
 FIRST_LINES = 3
-"""Lines of the beginning that are told of a crash."""
+"""Lines of the beginning of a crash that are shown."""
 
 MOST_LINES = 8
 """Lines that are told, at most."""

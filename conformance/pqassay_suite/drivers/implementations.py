@@ -70,7 +70,7 @@ class Implementation:
         timeout: Seconds of processor time that a request may take.
         queries: Queries of a case that it is asked at most, of one that takes long for each.
         fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
-        decoder: Name of the code that decodes its files: two that share it are no independent readers.
+        decoder: Name of the code that decodes its files: two that share it are not independent readers.
         package: The Python distribution whose releases `of_release` takes; empty if none.
         older: Releases of it whose results are kept beside those of the newest.
         release: The release that this one stands for; empty for the one of its sources or its environment.

@@ -26,7 +26,7 @@ GREATEST_ANSWER = 64 << 20
 """Bytes of the greatest answer that is read."""
 
 TOO_LARGE = "the answer is larger than"
-"""How what is said of a greater one begins."""
+"""How the message about a greater one begins."""
 
 CLOCK = 10
 """How much longer than its limit of processor time a request may take by the clock: a machine may be busy, a driver asleep."""
@@ -107,7 +107,7 @@ class Launcher:
         memory: int | None = None,
         talks: bool = False,
     ) -> subprocess.Popen[bytes]:
-        """Start a command in a group of its own; whoever starts it ends it by `end`.
+        """Start a command in a group of its own; the caller ends it by `end`.
 
         Args:
             command: Program and arguments. It runs in the folder of the caller, so that relative paths hold.

@@ -20,7 +20,7 @@ from pqassay_spec.golden.literals import LongInteger, Rows, ValueNotReadableErro
 PROTOCOL: Literal[2] = 2
 
 Index = Literal["on", "off"]
-"""Whether a scan may use what the file says of its values."""
+"""Whether a scan may use what the file says about its values."""
 
 Nan = Literal["unordered", "greatest"]
 """How a reader compares NaN: with nothing, as IEEE 754 says, or as equal to itself and greater than all else."""
@@ -39,7 +39,7 @@ class Message(Closed):
 
 @dataclass(frozen=True)
 class HelloAnswer(Message):
-    """Who the driver is, what it can do, and how its library compares.
+    """What the driver is called, what it can do, and how its library compares.
 
     Attributes:
         capabilities: Names of what it can do; see `pqassay_suite.drivers.capabilities`.
@@ -145,7 +145,7 @@ class CaseRequest(Message):
 
     Attributes:
         may_ignore_index: Whether `IgnoredIndex` is an answer.
-        carries: Members of which an answer that is no refusal carries one.
+        carries: Members; an answer other than a refusal carries one of them.
     """
 
     may_ignore_index: ClassVar[bool] = False
@@ -290,7 +290,7 @@ class Query(Message):
         seq: Its number, which its answer repeats.
         predicate: Which rows.
         columns: Which columns of them, in this order.
-        index: Whether what the file says of its values may be used.
+        index: Whether what the file says about its values may be used.
     """
 
     seq: int

@@ -1,7 +1,7 @@
 """A driver that goes on: requests as lines to its stdin, answers as lines from its stdout.
 
 Starting a process costs more than most answers, up to a hundred times.  The process is started when it is needed, ended
-when it does not answer in time, and started anew after `MOST_REQUESTS`, so that what it forgets to free does not add up.
+when it does not answer in time, and started again after `MOST_REQUESTS`, so that what it forgets to free does not add up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Exploring: files and queries that nobody chose, put to a driver until one is answered wrongly, and then made small.
+"""Exploring: files and queries drawn at random, put to a driver until one is answered wrongly, and then made small.
 
 What lives here: which files and queries are drawn (`kinds`, `drawing`), how a file is written and changed (`drawn_file`, `changes`), how the
 driver is asked (`asking`), what of a wrong answer matters (`ingredients`), the search itself (`search`), and how a finding is shown (`recipe`).

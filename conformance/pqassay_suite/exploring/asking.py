@@ -40,7 +40,7 @@ class Difference:
         fault: The same in two words.
         details: Rows that differ, or the message; other details are still the same cause.
         is_of_rows: Whether there are rows, and these are wrong.
-        blame: Of a scan, whether its rows are right without the index.
+        blame: Whether the rows of a scan are right without the index.
     """
 
     cause: str

@@ -44,7 +44,7 @@ class Lie:
 
 
 Told = Callable[[Any, Any, int], tuple[str, Any] | None]
-"""Of the footer's statistics, the chunk's parts and a page: the path within the chunk, and the value to tell; ``None`` if it has no such field."""
+"""For the footer's statistics, the chunk's parts and a page: the path within the chunk, and the value to tell; ``None`` if it has no such field."""
 
 
 def _bound(name: str, other: str) -> Told:

@@ -53,7 +53,7 @@ def names_of(question: Question) -> frozenset[str]:
 
 
 def ingredients(question: Question) -> list[Ingredient]:
-    """All that may matter of a question, and the question without each."""
+    """All parts of a question that may matter, and the question without each."""
     return [*_of_file(question), *_of_columns(question), *_of_predicate(question)]
 
 
@@ -220,7 +220,7 @@ def _as_numbers(question: Question, column: DrawnColumn) -> Callable[[], Questio
 
 
 def smaller(question: Question) -> Iterator[Question]:
-    """The question with a row less, or with a plainer name or value: all that is no ingredient."""
+    """The question with a row less, or with a plainer name or value: all but the ingredients."""
     for row in range(question.file.count if question.file.count > 1 else 0):
         yield replace(question, file=_without_row(question.file, row))
     for column in question.file.columns:

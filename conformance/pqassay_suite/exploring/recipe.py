@@ -36,7 +36,7 @@ def recipe(question: Question, name: str, title: str) -> str:
     ]
     lines = [f"good({_text(name)}, {_text(title)}, TinyParquet("]
     lines.append(f"    ({', '.join(columns)},),")
-    given = {
+    arguments = {
         "row_group_rows": file.row_group_rows or None,
         "page_index": file.page_index or None,
         "bloom_filters": tuple(each.name for each in file.columns if not each.of.is_nested)
@@ -44,7 +44,7 @@ def recipe(question: Question, name: str, title: str) -> str:
         else None,
         "statistics": None if file.statistics else False,
     }
-    lines += [f"    {key}={value!r}," for key, value in given.items() if value is not None]
+    lines += [f"    {key}={value!r}," for key, value in arguments.items() if value is not None]
     if is_common:
         lines.append(f"    layout=Layout({layouts[0]}),")
     lines.append(f"), {_literal(tuple(question.asked)) if question.asked else '()'})")
@@ -65,7 +65,7 @@ def _column(column: DrawnColumn, layout: str) -> str:
 def _layout(file: DrawnFile, column: DrawnColumn) -> str:
     """The arguments of a column's layout."""
     has_dictionary = file.dictionary and column.encoding == "PLAIN" and column.kind != "boolean"
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "page_rows": file.page_rows or None,
         "version": 2 if file.version == 2 else None,
         "dictionary": "Encoding.RLE_DICTIONARY" if has_dictionary else None,
@@ -77,7 +77,7 @@ def _layout(file: DrawnFile, column: DrawnColumn) -> str:
         "exact": True if file.statistics and "exactness" not in file.without else None,
         **{WITHOUT[name]: False for name in file.without if name in WITHOUT},
     }
-    return ", ".join(f"{key}={value}" for key, value in given.items() if value is not None)
+    return ", ".join(f"{key}={value}" for key, value in arguments.items() if value is not None)
 
 
 def _lie(question: Question, name: str) -> str:

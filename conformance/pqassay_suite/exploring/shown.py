@@ -70,7 +70,7 @@ def _counted(question: Question) -> str:
 
 
 def _verdict(data: bytes, question: Question) -> str:
-    """What a check says of the file: a fault of the writer excuses the reader."""
+    """What a check says about the file: a fault of the writer excuses the reader."""
     if question.file.lie:
         return "with a lie"
     with tempfile.TemporaryDirectory() as folder:

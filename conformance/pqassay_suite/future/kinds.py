@@ -121,10 +121,10 @@ def later_field(kind: type[Record]) -> UnknownField:
 
 def enum_fields(kind: type[Record], enum: type[IntEnum]) -> list[tuple[str, bool]]:
     """The fields of a struct that hold an enum, each with whether it is a list of them."""
-    found: list[tuple[str, bool]] = []
+    fields: list[tuple[str, bool]] = []
     for field in kind.fields:
         is_list = isinstance(field.type, ListOf)
         element = field.type.element if isinstance(field.type, ListOf) else field.type
         if isinstance(element, EnumOf) and element.names is enum:
-            found.append((field.name, is_list))
-    return found
+            fields.append((field.name, is_list))
+    return fields

@@ -161,7 +161,7 @@ def _encode_request(bench: Bench, _: object) -> protocol.CaseRequest:
 
 
 def _wishes(bench: Bench) -> protocol.Wishes | None:
-    """What is wished for; of a directory, the indexes that its value tells of."""
+    """What is wished for; for a directory, the indexes that its value lists."""
     wishes = bench.golden.wishes
     if not FAMILIES[bench.case.family].entries:
         return wishes
@@ -252,7 +252,7 @@ def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFil
 
 
 def judged_unsupported(bench: Bench) -> Judgement:
-    """Judge what a writer left that cannot fulfil a wish: nothing, or a file without it whose rules and rows are judged all the same."""
+    """Judge what a writer left that cannot fulfil a wish: nothing, or a file without it whose rules and rows are still judged."""
     if not bench.output.is_file() or bench.output.is_symlink():
         return RIGHT
     judged = _judge_written(bench)

@@ -151,8 +151,8 @@ def refused(answer: Reject, expected: str, accidents: Accidents = ACCIDENTS) -> 
 
 
 def refusal(answer: Reject, accidents: Accidents = ACCIDENTS) -> Judgement:
-    """The judgement of a refusal that is right: by accident it is none that anybody could build upon."""
+    """The judgement of a refusal that is right: users cannot rely on one by accident."""
     if not accidents.include(answer.raised):
         return RIGHT
-    reason = f"refused by an exception that tells of a mistake: {answer.raised}"
+    reason = f"refused by an exception that shows a mistake: {answer.raised}"
     return Judgement(False, reason, "a refusal on purpose", described(answer), fault="accident")

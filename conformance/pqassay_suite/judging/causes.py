@@ -13,7 +13,7 @@ from pqassay_spec.golden.case import Case
 from pqassay_suite.drivers.excerpt import TELLING
 
 Fault = Literal["wrong", "refused", "declined", "accepted", "crashed", "accident", "protocol", "unfulfilled"]
-"""What is wrong with an answer: what it says, that it is a refusal (``declined``: on purpose), that it is none, that there is none, or that
+"""What is wrong with an answer: what it says, that it is a refusal (``declined``: on purpose), that it is not an answer, that there is none, or that
 a wish is not met."""
 
 _OF_VALID: Mapping[Fault, int] = {
@@ -46,7 +46,7 @@ MISTAKES = frozenset(
         *("AssertionError", "StopIteration", "OverflowError"),
     }
 )
-"""Classes of exceptions that tell of a mistake in the program that raised them, where a driver does not declare which do not."""
+"""Classes of exceptions that show a mistake in the program that raised them, where a driver does not declare which do not."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ ACCIDENTS = Accidents()
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?[0-9]+")
 _FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:)?/(?:[^\s/:\"']+/)+")
-"""Folders of absolute paths; what a slash within a name parts, as ``github.com/owner/module.Function``, is no folder, and nor is
+"""Folders of absolute paths; what a slash within a name parts, as ``github.com/owner/module.Function``, is not a folder, and nor is
 the host of an address."""
 
 _FRAME = re.compile(r"^\s*(?:at )?([\w.$/<>*()-]+)\(|\b([\w./-]+\.(?:go|rs|java|js|mjs|py|cc|cpp)):")
@@ -146,7 +146,7 @@ def cause_of(
 ) -> str:
     """What results of one cause have in common.
 
-    A crash is known by the line that tells of it and the first frame below, a refusal by its class and message, wrong rows by how
+    A crash is known by the line that reports it and the first frame below, a refusal by its class and message, wrong rows by how
     they differ, whatever was asked about which structure.
 
     Args:

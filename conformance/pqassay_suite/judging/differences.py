@@ -62,7 +62,7 @@ class Selection:
 
     Attributes:
         rows: All of them, as the query would give them.
-        compared: Of each, the values that the predicate compares.
+        compared: For each, the values that the predicate compares.
         by_row: These values by the canonical row.
     """
 
@@ -132,15 +132,17 @@ def _paired(
 ) -> list[tuple[Row, Row]]:
     """Rows that came in place of others: at the same place, or else those that share most values."""
     if same_count and [place for place, _ in missing] == [place for place, _ in extra]:
-        return [(wanted, found) for (_, wanted), (_, found) in zip(missing, extra, strict=True)]
+        return [(missing_row, found) for (_, missing_row), (_, found) in zip(missing, extra, strict=True)]
     left, pairs = deque(row for _, row in extra[:MOST_PAIRED]), list[tuple[Row, Row]]()
-    for _, wanted in missing[:MOST_PAIRED]:
+    for _, missing_row in missing[:MOST_PAIRED]:
         if not left:
             break
-        best = max(left, key=lambda found: _alike(wanted, found))  # the first of those that are equally alike
-        if len(wanted) == 1 or _alike(wanted, best):
+        best = max(
+            left, key=lambda found: _alike(missing_row, found)
+        )  # the first of those that are equally alike
+        if len(missing_row) == 1 or _alike(missing_row, best):
             left.remove(best)
-            pairs.append((wanted, best))
+            pairs.append((missing_row, best))
     return pairs
 
 
@@ -159,7 +161,7 @@ def _of_rows(wanted: Row, found: Row) -> Iterator[Difference]:
 
 
 def _most_frequent(differences: Sequence[Difference]) -> Difference:
-    """Of several differences one that tells something, then the most frequent, then the first by its words."""
+    """The most telling of several differences, then the most frequent, then the first by its words."""
     counts = Counter(differences)
     return min(counts, key=lambda one: (not one.is_telling, -counts[one], one.words))
 

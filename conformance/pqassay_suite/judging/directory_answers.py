@@ -1,7 +1,7 @@
 """Judging answers about the index directory: which entries a reader can use, and what their parts hold.
 
 Entries come in any order.  What a reader leaves aside, and why, is not asked: where a case allows ``either``, an entry that it
-does not give is no mistake, and one that it gives wrongly is.
+does not give is not a mistake, and one that it gives wrongly is.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ def judged_entries(wanted: Mapping[str, Any], value: Mapping[str, Any], *, may_l
 
 
 def _by_key(value: Mapping[str, Any]) -> dict[Key, dict[str, Any]] | str:
-    """Entries by their keys; what is there instead, in words, where it is no list of entries with different keys."""
+    """Entries by their keys; what is there instead, in words, where it is not a list of entries with different keys."""
     entries = value.get("entries")
     if not isinstance(entries, list):
         return f"members {sorted(value)}"
-    found: dict[Key, dict[str, Any]] = {}
+    entries_by_key: dict[Key, dict[str, Any]] = {}
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict) or not all(name in entry for name in KEY_MEMBERS):
             return f"entries[{number}] without {', '.join(KEY_MEMBERS)}"
         members = cast("dict[str, Any]", entry)
         key = str(members["type"]), str(members["granularity"]), json.dumps(members["columns"])
-        if key in found:
+        if key in entries_by_key:
             return f"{_named(key)} twice"
-        found[key] = members
-    return found
+        entries_by_key[key] = members
+    return entries_by_key
 
 
 def _named(key: Key) -> str:
@@ -111,7 +111,7 @@ def _with_bits(value: Any) -> Any:
 
 
 def index_wishes(case: Case, wishes: Wishes | None) -> Wishes:
-    """What a writer is asked to write for a case: its wishes, and the indexes that its value tells of."""
+    """What a writer is asked to write for a case: its wishes, and the indexes that its value lists."""
     entries = (case.expect.value or {}).get("entries", ())
     indexes = [IndexWish(*(entry[name] for name in KEY_MEMBERS)) for entry in entries]
     return replace(wishes or Wishes(), indexes=indexes)

@@ -23,7 +23,7 @@ def pin_of(reply: Reply, rules: Sequence[str] = ()) -> str:
     """The pin of an answer.
 
     Args:
-        reply: What came: rows are known by their digest, a refusal by its class, what is no answer by why it is none.
+        reply: What came: rows are known by their digest, a refusal by its class, an invalid answer by the reason.
         rules: Rules that a file breaks which the driver wrote.
 
     Returns:
@@ -49,10 +49,10 @@ def pin_of(reply: Reply, rules: Sequence[str] = ()) -> str:
 
 
 def pin_of_queries(wrong: Iterable[tuple[object, str]], asked: int) -> str:
-    """The pin of a scan: which queries came to no good, and how.
+    """The pin of a scan: which queries failed, and how.
 
     Args:
-        wrong: Of each of these its predicate and columns, and the pin of its answer.
+        wrong: For each of these its predicate and columns, and the pin of its answer.
         asked: How many queries there were.
     """
     told = sorted(json.dumps(one, sort_keys=True) for one in wrong)

@@ -219,7 +219,7 @@ def _judge_plan(bench: Bench, expected: PlanExpectation, answer: Answer) -> Judg
 
 
 def _number(written: int | LongInteger) -> int | str:
-    """A whole number, or the text that is none."""
+    """A whole number, or the text if it is not a number."""
     try:
         found = read_value(written)
     except ValueNotReadableError as error:

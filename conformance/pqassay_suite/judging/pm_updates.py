@@ -47,7 +47,7 @@ def _judge(bench: Bench, expected: UpdateExpectation, answer: Answer) -> Judgeme
     if expected.stop:
         if after[committed:] == before[committed:]:
             return Judgement(False, "nothing was written", "all but the committed size", "the file as it was")
-        # Whoever writes the size last has written everything else by now.
+        # A writer that writes the size last has written everything else by now.
         after = bytes(pm.COMMITTED_SIZE.build({"parquet_meta_file_size": len(after)})) + after[pm.CRC_START :]
         bench.input.write_bytes(after)
     return _judged_file(bench, before, after)
@@ -85,7 +85,7 @@ def _judged_blocks(before: bytes, after: bytes) -> Judgement:
 
 
 def _blocks(data: bytes) -> list[tuple[str, int]]:
-    """What the newest snapshot says of each row group, and where its block is."""
+    """What the newest snapshot says about each row group, and where its block is."""
     source = BytesSource(data)
     size = pm_header.read_committed_size(source)
     header = pm_header.read_header(source, size)

@@ -32,7 +32,7 @@ NO_ANSWER: Final = (2, 5, 6)
 def broken_reader_rules(result: Result) -> list[str]:
     """The rules for readers that a failure breaks, the closest first; none for what writers, linters and the driver itself do.
 
-    A crash, and an error that nobody meant to raise, break the rule about errors before any other. Who reads all rows skips none, and breaks
+    A crash, and an error that was not raised on purpose, break the rule about errors before any other. A reader that reads all rows skips none, and breaks
     no rule about skipping; who returns the right rows without the index breaks none about reading.
     """
     if result.operation not in READING or result.severity is None or result.outcome == "protocol error":

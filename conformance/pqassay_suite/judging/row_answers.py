@@ -39,16 +39,16 @@ def judged_rows(
         words: What was asked.
         chosen: From what a query selects; it is asked for where rows are wrong.
     """
-    found = rows_of(answer)
-    if found is None:
+    rows = rows_of(answer)
+    if rows is None:
         if answer.digest == (right := digest(wanted)):
             return RIGHT
         cause = f"wrong rows: another digest ({feature_of(golden)})"
         return Judgement(False, "wrong rows", f"digest {right}", f"digest {answer.digest}", cause=cause)
-    difference = rows_difference(wanted, found)
+    difference = rows_difference(wanted, rows)
     if not difference:
         return RIGHT
-    kind = difference_of_rows(wanted, found, chosen() if chosen else None)
+    kind = difference_of_rows(wanted, rows, chosen() if chosen else None)
     cause = f"wrong rows: {cause_words(kind, golden)}"
     return Judgement(False, "wrong rows", words, difference, cause=cause)
 

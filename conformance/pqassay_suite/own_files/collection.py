@@ -55,7 +55,7 @@ class Limits:
 
     Attributes:
         size: Bytes of a file, at most.
-        values: Values of a file, at most: each goes through JSON three times. A damaged file may tell of any number.
+        values: Values of a file, at most: each goes through JSON three times. A damaged file may claim any number.
     """
 
     size: int
@@ -90,7 +90,7 @@ class FileCase(GoldenCase):
 
     @property
     def rows(self) -> Rows | None:
-        """The rows on which two readers agree, read anew each time: those of all files would fill the memory."""
+        """The rows on which two readers agree, read again each time: those of all files would fill the memory."""
         if self.agreed is None or self.known_facts is None:
             return None
         answer = protocol.read_answer(self.agreed.read_bytes(), "read", strict=False)
@@ -136,7 +136,7 @@ class Files:
             and (wanted is None or name in wanted)
         }
         if not chosen:
-            raise CaseError(f"{self.folder}: none of these files is wrong in those results")
+            raise CaseError(f"{self.folder}: no file here is wrong in those results")
         return chosen
 
 
@@ -144,19 +144,19 @@ def files_in(folder: Path) -> Files:
     """The Parquet files below a folder: by their names, and others by the bytes that they begin and end with; of tables, all files.
 
     Raises:
-        CaseError: It is no folder, or there is none.
+        CaseError: It is not a folder, or does not exist.
     """
     if not folder.is_dir():
         raise CaseError(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}")
-    found = find([], literal=[str(folder)], include=["*"], moment=None)
+    listing = find([], literal=[str(folder)], include=["*"], moment=None)
     targets: dict[str, Target] = {}
-    for target in found.targets:
+    for target in listing.targets:
         reason = target.trouble or _reason_against(target)
         if not reason:
             targets[_below(folder, target.path)] = target
         elif reason != kinds.OTHER:
-            found.ignore(reason, target.path)
-    files = Files(folder, targets, found)
+            listing.ignore(reason, target.path)
+    files = Files(folder, targets, listing)
     if not targets:
         told = "".join(f"; {line}" for line in left_out_lines(files.left_out))
         raise CaseError(f"{folder}: there is no Parquet file below it{told}")
@@ -169,7 +169,7 @@ def _below(folder: Path, path: str) -> str:
 
 
 def _reason_against(target: Target) -> str:
-    """Why a file is not asked about; `kinds.OTHER` where nobody would expect it to be."""
+    """Why a file is not asked about; `kinds.OTHER` where that is expected."""
     name = os.path.basename(target.path)  # noqa: PTH119 - text, as the finder has it
     kind = kinds.kind_of(name)
     if name in SUMMARY_NAMES:
@@ -232,7 +232,7 @@ class CollectionCases:
         jobs: int,
         progress: Callable[[int, int, str], object] | None = None,
     ) -> tuple[list[FileCase], AskedFiles]:
-        """The cases, in the order of the paths, and what reports say of the files.
+        """The cases, in the order of the paths, and what reports say about the files.
 
         Args:
             files: All files.

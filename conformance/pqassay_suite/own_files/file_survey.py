@@ -34,7 +34,7 @@ class Survey:
         rules: The rules that it breaks.
         error: Why it could not be judged.
         names, needs, tags, values: See `FileFacts`.
-        decoded: Whether the judge decoded all its values, so that there are as many as its footer tells of.
+        decoded: Whether the judge decoded all its values, so that there are as many as its footer says.
     """
 
     judged: str

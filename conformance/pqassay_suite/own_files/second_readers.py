@@ -1,6 +1,6 @@
 """Independent readers that say which rows a file holds: drivers that come with pqassay, and are not the one under test.
 
-What two of them read alike, in code that they do not share, is taken for the truth.  Nobody decides by majority: where two read
+What two of them read alike, in code that they do not share, is taken for the truth.  There is no majority: where two read
 other rows, it is not known which are right.
 """
 
@@ -121,7 +121,7 @@ class SecondReaders:
         return [reader.name for reader in self._readers if reader.was_asked]
 
     def confirmed(self, file: Path, facts: FileFacts) -> Confirmed:
-        """What they say about a file; nobody is asked any more once two have given rows.
+        """What they say about a file; no more are asked once two have given rows.
 
         Args:
             file: A copy of it, in a folder of its own.
@@ -129,27 +129,27 @@ class SecondReaders:
         """
         if not facts.names:
             return Confirmed()
-        said: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         first: tuple[str, list[list[Value]]] | None = None
         for reader in self._readers:
             answer = reader.read(file, facts)
             rows = None if isinstance(answer, str) else rows_of(answer)
             if isinstance(answer, str) or rows is None:
-                said[reader.name] = str(answer)
-                if TOO_LARGE in said[reader.name]:
-                    return Confirmed(None, said, too_large=True)
+                reasons[reader.name] = str(answer)
+                if TOO_LARGE in reasons[reader.name]:
+                    return Confirmed(None, reasons, too_large=True)
                 continue
-            said[reader.name] = counted(len(rows))
+            reasons[reader.name] = counted(len(rows))
             if first is None:
                 first = reader.name, rows
                 continue
             if digest(first[1]) == digest(rows):
-                return Confirmed(answer, said)
+                return Confirmed(answer, reasons)
             columns, difference = narrowed(facts.names, first[1], rows)
             where = f" in {columns}" if columns else ""
-            said[reader.name] = f"other rows than {first[0]}{where}: {difference}"
+            reasons[reader.name] = f"other rows than {first[0]}{where}: {difference}"
             break
-        return Confirmed(None, said)
+        return Confirmed(None, reasons)
 
     def stop(self) -> None:
         """End their processes, and start no more."""
@@ -206,6 +206,6 @@ def _too_few(names: Sequence[str], lacking: Collection[str]) -> str:
     there = f"there is only {names[0]}" if names else "there is none"
     missing = f" ({', '.join(lacking)} not installed)" if lacking else ""
     return (
-        "which rows are right is known where two independent readers agree, beside the one under test; "
+        "the right rows are those that two independent readers agree on, beside the one under test; "
         f"{there}{missing}: {INSTALL}"
     )

@@ -5,8 +5,8 @@ A file has many features, and most of them have nothing to do with its failure. 
 1. *Columns*: the result names the columns that came back wrong. If it names none, as with a refusal, each column of the file may be the
    cause, except those of which an equal is read elsewhere. A feature is to blame only if all of them agree on it.
 2. *Pairs*: a feature is suspected if the reader reads a column that has everything else that the failing column has. Varieties of the
-   feature may be absent too: a column that is no BYTE_ARRAY is no STRING either.
-3. *Values*: if a column with all the same features is read elsewhere, the values make the difference. Then only the type of the column
+   feature may be absent too: a column that is not a BYTE_ARRAY is not a STRING either.
+3. *Values*: if a column with equal features is read elsewhere, the values make the difference. Then only the type of the column
    is suspected, since an encoding or a codec carries any value.
 4. *The narrowest*: a variety is to blame rather than what it is a variety of, and otherwise the feature whose cases fail most often.
 
@@ -82,15 +82,15 @@ class Kind:
 def kinds(features: Mapping[str, Tags], columns: Iterable[Column]) -> dict[str, Kind]:
     """What goes with each feature in these columns."""
     known = [column.tags for column in columns]
-    found: dict[str, Kind] = {}
+    kinds_by_feature: dict[str, Kind] = {}
     for name, tags in features.items():
         having = [other for other in known if tags <= other]
         without = [other for other in known if not tags <= other]
         always = frozenset.intersection(*having) if having else tags
         near = always | (_union(having) - _union(without))
         prefixes = MATTERS.get(min(tags).partition(".")[0], ())
-        found[name] = Kind(tags, always, tags | {tag for tag in near if tag.startswith(prefixes)})
-    return found
+        kinds_by_feature[name] = Kind(tags, always, tags | {tag for tag in near if tag.startswith(prefixes)})
+    return kinds_by_feature
 
 
 def blamed(
@@ -119,7 +119,7 @@ def writers_blamed(
     wish: str,
     rules: Sequence[str],
 ) -> list[str]:
-    """Of cases of writers that wish for a feature, those that fail because of it.
+    """Cases of writers that wish for a feature: those that fail because of it.
 
     The same table without any wish is the other half of the pair: where it fails alike, the table is the cause. A file that breaks
     rules of the feature's own families is the feature's fault in any case.  A wish is not to blame where the writer names another, nor

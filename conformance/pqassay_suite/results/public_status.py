@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
-import yaml  # type: ignore[import-untyped]  # its stubs are no dependency of ours
+import yaml  # type: ignore[import-untyped]  # pqassay does not depend on its stubs
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pqassay.errors import UsageError
-from pqassay.report.status_table import CASES_SHOWN, Aspect, Cell, Difference, StatusTable
+from pqassay.report.status_table import CASES_SHOWN, Aspect, Contradictions, StatusCell, StatusTable
 from pqassay_suite.results.status import features
 
 Support = Literal["full", "read", "write", "none", "unknown"]
@@ -36,7 +36,7 @@ CLAIMS: Mapping[Support, tuple[bool, bool]] = {
 
 
 class Claim(BaseModel):
-    """What a file says of one feature; other members are left aside."""
+    """What a file says about one feature; other members are left aside."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -71,7 +71,7 @@ def read_status(path: Path) -> PublicStatus:
         ) from None
 
 
-def differences(status: StatusTable, public: PublicStatus) -> Iterator[Difference]:
+def differences(status: StatusTable, public: PublicStatus) -> Iterator[Contradictions]:
     """What results contradict in a public status; what was not asked, or is not shown, contradicts nothing.
 
     Nor does a group that is read as it is stored: that takes no knowledge of its logical type.
@@ -88,9 +88,9 @@ def differences(status: StatusTable, public: PublicStatus) -> Iterator[Differenc
             continue
         claimed = CLAIMS[claim.status][row.aspect == "writes"]
         if claimed and cell.tick != "yes":
-            yield Difference(row.feature, row.aspect, claim.status, cell.tick, cell.failing)
+            yield Contradictions(row.feature, row.aspect, claim.status, cell.tick, cell.failing)
         elif not claimed and cell.tick in DONE and row.feature not in as_stored:
-            yield Difference(row.feature, row.aspect, claim.status, cell.tick, cell.passing)
+            yield Contradictions(row.feature, row.aspect, claim.status, cell.tick, cell.passing)
 
 
 def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[str], stream: TextIO) -> None:
@@ -104,7 +104,7 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
     """
     documents: list[dict[str, Any]] = []
     for place, (date, engine) in enumerate(zip(dates, engine_ids, strict=True)):
-        cells: dict[str, dict[Aspect, Cell]] = {}
+        cells: dict[str, dict[Aspect, StatusCell]] = {}
         for row in status.rows:
             cells.setdefault(row.feature, {})[row.aspect] = row.cells[place]
         document: dict[str, Any] = {"engine_id": engine}
@@ -119,7 +119,7 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
 
 
 def _entry(cells: Mapping[Aspect, Cell]) -> dict[str, Any]:
-    """What a file says of one feature: the status, what it rests upon, and the cases."""
+    """What a file says about one feature: the status, what it rests upon, and the cases."""
     entry: dict[str, Any] = {"status": _support(cells)}
     entry["note"] = "; ".join(f"{aspect}: {_words(cell)}" for aspect, cell in cells.items())
     if "writes" not in cells:
@@ -129,12 +129,12 @@ def _entry(cells: Mapping[Aspect, Cell]) -> dict[str, Any]:
     return entry | ({"cases": passing} if passing else {}) | ({"failing": failing} if failing else {})
 
 
-def _words(cell: Cell) -> str:
+def _words(cell: StatusCell) -> str:
     counts = f", {cell.passed} of {cell.passed + len(cell.failing)} cases" if cell.tick in MEASURED else ""
     return f"{cell.tick}{counts}"
 
 
-def _support(cells: Mapping[Aspect, Cell]) -> Support:
+def _support(cells: Mapping[Aspect, StatusCell]) -> Support:
     """The word for what is shown; for a feature of queries alone there is nothing to write."""
     ticks = {aspect: cell.tick for aspect, cell in cells.items()}
     writes = ticks.pop("writes", None)
@@ -147,7 +147,7 @@ def _support(cells: Mapping[Aspect, Cell]) -> Support:
     return "none" if all(tick == "no" for tick in known) else "unknown"
 
 
-def _difference(difference: Difference) -> dict[str, Any]:
+def _difference(difference: Contradictions) -> dict[str, Any]:
     return {
         "feature": difference.feature,
         "aspect": difference.aspect,

@@ -1,4 +1,4 @@
-"""Status by feature: which golden cases prove a feature, and what results say of them.
+"""Status by feature: which golden cases prove a feature, and what results say about them.
 
 Which feature a column has is told by the file itself.  Physical types, encodings and compressions are those of the grammar;
 ``status_features.toml`` names the others with what proves them.  A case that fails counts against a feature only if the feature is
@@ -17,7 +17,7 @@ from typing import Any
 
 from pqassay.errors import UsageError
 from pqassay.report.run.model import Operation, Result, RunReport
-from pqassay.report.status_table import SCHEMA_VERSION, Aspect, Cell, Row, StatusTable, Tick
+from pqassay.report.status_table import SCHEMA_VERSION, Aspect, StatusCell, StatusRow, StatusTable, Tick
 from pqassay_spec.golden.revision import RevisionError, revision
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
 from pqassay_suite.cases.case import GoldenCase, inputs_digest
@@ -239,7 +239,7 @@ def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[G
         for report, label, name in zip(reports, labels, names, strict=True)
     ]
     rows = [
-        Row(
+        StatusRow(
             feature.id,
             feature.category,
             feature.name,
@@ -280,17 +280,17 @@ class _Judged:
         ]
         self.blamed = blamed(told, passed, proofs.kinds)
 
-    def cell(self, feature: Feature, aspect: Aspect) -> Cell:
+    def cell(self, feature: Feature, aspect: Aspect) -> StatusCell:
         """What the results show of a feature in one aspect."""
         operation = OPERATIONS[aspect]
         mine = [case for case in self.proofs.cases[feature.id, aspect] if (case, operation) in self.questions]
         if not mine:
-            return Cell(self.label, "not asked")
+            return StatusCell(self.label, "not asked")
         if aspect in ("uses", "checks"):
             misled = {exposure.case for exposure in self.report.exposures if exposure.misled}
             refused = {*(self.report.refused or ())} - self.wrong["read"].keys()  # with credit
             shown = [case for case in mine if case in (misled if aspect == "uses" else refused)]
-            return Cell(self.label, "yes" if shown else "not shown", len(shown), len(mine), shown)
+            return StatusCell(self.label, "yes" if shown else "not shown", len(shown), len(mine), shown)
         if aspect == "reads":
             tags = frozenset(feature.tags)
             failing = [case for case in mine if self._is_to_blame(feature, case)]
@@ -306,10 +306,10 @@ class _Judged:
             passed = [case for case in mine if case not in failing]
         tick: Tick = ("partly" if passed else "no") if failing else "yes" if passed else "not shown"
         aside = [case for case in mine if case not in passed and case not in failing]
-        return Cell(self.label, tick, len(passed), len(mine), mine, failing, aside)
+        return StatusCell(self.label, tick, len(passed), len(mine), mine, failing, aside)
 
     def _is_to_blame(self, feature: Feature, case: str) -> bool:
-        """Whether a file was not read because of a feature; rows that a reader has decoded are no failure."""
+        """Whether a file was not read because of a feature; rows that a reader has decoded are not a failure."""
         if feature.id not in self.blamed.get(case, ()):
             return False
         return not (feature.as_stored and self.wrong["read"][case].severity == WRONG_ROWS)

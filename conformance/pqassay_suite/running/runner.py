@@ -22,7 +22,7 @@ from typing import Any
 from pqassay.literals.predicate import IEEE, Semantics
 from pqassay.report.run.model import (
     SCHEMA_VERSION,
-    Answered,
+    AnsweredQueries,
     Blame,
     Driver,
     Exposure,
@@ -183,7 +183,7 @@ def run(
 
 @dataclass(frozen=True)
 class Declared:
-    """What a driver says of itself, and what follows.
+    """What a driver says about itself, and what follows.
 
     Attributes:
         hello: Its greeting.
@@ -231,7 +231,7 @@ class _Asking:
         """The tasks that the driver declares to be able to do, the others, and what these take."""
         if self.hello is None:
             return list(work), [], []
-        found: list[Task] = []
+        chosen_tasks: list[Task] = []
         others: list[Task] = []
         missing: Counter[str] = Counter()
         for golden, operation in work:
@@ -243,8 +243,8 @@ class _Asking:
                 missing[lacking] += 1
                 others.append((golden, operation))
             else:
-                found.append((golden, operation))
-        return found, others, [NotAsked(name, count) for name, count in sorted(missing.items())]
+                chosen_tasks.append((golden, operation))
+        return chosen_tasks, others, [NotAsked(name, count) for name, count in sorted(missing.items())]
 
     def ask(self, task: Task) -> _Done:
         """Ask for one operation on one case."""
@@ -461,15 +461,15 @@ def _inherited(result: Result) -> Result:
 
 
 def _cause_of_scan(one: Judged, blame: Blame | None) -> str:
-    """How rows differ, and whether they do without the index; what is wrong without it is wrong of `read` as well."""
+    """How rows differ, and whether they also differ if the index is not used; then `read` is wrong, too."""
     cause = one.judgement.cause
     return f"{cause}, {blame}" if blame not in (None, "without it too") else cause
 
 
-def _answered(judged: Sequence[Judged]) -> Answered:
+def _answered(judged: Sequence[Judged]) -> AnsweredQueries:
     answers = [one.query.decides for one in judged if not one.is_unsupported]
     deciding = sum(one.query.decides for one in judged)
-    return Answered(len(answers), len(judged), sum(answers), deciding)
+    return AnsweredQueries(len(answers), len(judged), sum(answers), deciding)
 
 
 def _unstable(first: Result, told: str) -> Result:
@@ -561,7 +561,7 @@ def driver_digest(command: Sequence[str]) -> str:
     for number, part in enumerate(command):
         path = shutil.which(part) if number == 0 else part
         total.update(part.encode("utf-8", "surrogateescape") + b"\n")
-        if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path raises for names that are no paths
+        if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path raises for names that are not paths
             with Path(path).open("rb") as file:
                 total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()

@@ -313,7 +313,7 @@ def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame
     Args:
         case: The case.
         judged: All queries.
-        blames: Of the wrong ones, by their place: an answer that is wrong without the index as well is not the lie's fault, and one of which that
+        blames: By the places of the wrong ones: an answer that is wrong without the index as well is not the lie's fault, and one of which that
             is not known, since the driver hangs, may be.
     """
     misled = [

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class VectorTerms(NamedTuple):
-    """What a format says of a deletion vector, in its words.
+    """What a format says about a deletion vector, in its words.
 
     Attributes:
-        length: What it says of the length of the vector, for messages.
+        length: What it calls the length of the vector, for messages.
         place: Where a vector is, for messages.
-        cardinality: What it says of the number of rows.
+        cardinality: What it calls the number of rows.
         removes: What vectors do to rows.
         counted, named: The fields of that number, and of what the vector is about.
-        restated, restored: What makes what is said of a vector right, and what brings the vector back.
+        restated, restored: The repair of claims about a vector, and that of the vector itself.
     """
 
     length: str

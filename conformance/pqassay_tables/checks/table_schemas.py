@@ -20,7 +20,7 @@ def is_data_file(file: ClaimedFile) -> bool:
 
 
 def has_schema(file: ClaimedFile) -> bool:
-    """Whether the file has columns of the table: it is no file of position deletes."""
+    """Whether the file has columns of the table: files of position deletes do not."""
     deletes = file.claims.deletes
     return file.claims.schema is not None and (deletes is None or not deletes.by_position)
 

@@ -1,4 +1,4 @@
-"""What a table says of the values of a data file, tier ``values``: the subject of the rules of each format, and how they are put to the values."""
+"""What a table says about the values of a data file, tier ``values``: the subject of the rules of each format, and how they are put to the values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pqassay_spec.table.layout import TableKind
 
 
 class ClaimedValues:
-    """The values of a file, compared with what its table says of them: a part of the file."""
+    """The values of a file, compared with what its table says about them: a part of the file."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
@@ -40,7 +40,7 @@ DELTA_VALUES, ICEBERG_VALUES = _values_of("delta"), _values_of("iceberg")
 
 
 class _ClaimsOfTable(RuleFamily):
-    """The claims of a table about a file. What is said of chunks that are left out is compared with nothing, as their footer shows."""
+    """The claims of a table about a file. Claims about chunks that are left out are not compared with anything, as their footer shows."""
 
     def note_left_out(self, _: ColumnChunks) -> None:
         """Each rule notes by itself where it needs all chunks."""

@@ -54,7 +54,7 @@ def _container(source: Source, sink: Sink) -> FormatError | None:
             position += SYNC
             if problem is not None:
                 return problem
-    except FormatError as reason:  # also a schema that is none
+    except FormatError as reason:  # also for an invalid schema
         told = reason.reason.removeprefix(f"{source.name} cannot be read: ")
         return Malformed(told, field=f"blocks[{number}]", offset=reason.offset)
     return None

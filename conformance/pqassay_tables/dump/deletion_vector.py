@@ -48,7 +48,7 @@ def stored_vector(source: Source, sink: Sink, errors: Errors, path: str, at: int
     if room < size or not size:
         told = f"a vector of {size} bytes, where {max(room, 0)} are left"
         errors.note(Malformed(told, rule="DLT-030", field=f"{path}.size", offset=at))
-        sink([unparsed(f"{path}.rest", at, end, "bytes that are no vector")])
+        sink([unparsed(f"{path}.rest", at, end, "bytes outside a vector")])
         return end
     _ = trace_into(sink, _SIZE, source.read(at, grammar.SIZE_SIZE), root=path, base=at)
     at += grammar.SIZE_SIZE

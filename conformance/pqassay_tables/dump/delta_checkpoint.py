@@ -55,7 +55,7 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
 
 def _groups(source: Source) -> list[tuple[int, tuple[int, int]]]:
     """For each row group the number of rows up to its end, and the bytes of its chunks."""
-    found: list[tuple[int, tuple[int, int]]] = []
+    groups: list[tuple[int, tuple[int, int]]] = []
     rows = 0
     with suppress(FormatError):
         file = FileUnderTest(source, Options("footer"))
@@ -68,8 +68,8 @@ def _groups(source: Source) -> list[tuple[int, tuple[int, int]]]:
         for number, group_facts in enumerate(metadata.row_groups):
             rows += group_facts.num_rows
             held = places.get(number, [(0, source.size)])
-            found.append((rows, (min(start for start, _ in held), max(end for _, end in held))))
-    return found
+            groups.append((rows, (min(start for start, _ in held), max(end for _, end in held))))
+    return groups
 
 
 def _values(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

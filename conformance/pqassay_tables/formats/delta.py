@@ -67,7 +67,7 @@ class DeltaReader:
                 return added
             if number not in commits:
                 raise UsageError(
-                    f"{table.name}: the log does not have {commit_name(number)} any more, so that nobody can tell what was "
+                    f"{table.name}: the log no longer has {commit_name(number)}, so pqassay cannot tell which files were "
                     f"added since {since}; leave out --since to judge all of the table"
                 )
             lines = _actions(table, number)

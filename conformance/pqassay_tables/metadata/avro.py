@@ -35,7 +35,7 @@ TRACED_HEADER = 1 << 16
 """Bytes of a broken header in which the place is looked for."""
 
 OBJECTS_FLOOR, BYTES_OF_OBJECT = 1 << 12, 8
-"""Objects that are read of a file: so many, and one more for so many of its bytes. An entry has a path, which does not compress to less."""
+"""Objects that are read of a file: a number, and one more for a number of its bytes. An entry has a path, which does not compress to less."""
 
 
 BROKEN = (FormatError, IndexError, ValueError, struct.error, OverflowError)
@@ -143,8 +143,8 @@ class Container:
             if self.codec == "null" and block.count > block.size:
                 raise self.broken(f"{block.count} objects in {block.size} bytes", block.start, block.size)
             if block.first + block.count > most:
-                told = f"{self.name} has more than {most:,} objects in {len(self.data):,} bytes"
-                raise Unsupported(told, field=self.name)
+                message = f"{self.name} has more than {most:,} objects in {len(self.data):,} bytes"
+                raise Unsupported(message, field=self.name)
             plain = self.plain(block)
             if block.count > len(plain):
                 raise self.broken(f"{block.count} objects in {len(plain)} bytes", block.start, block.size)
@@ -156,8 +156,8 @@ class Container:
             except BROKEN as error:
                 raise self._located(block, plain, error) from None
             if position != len(plain):
-                told = f"{len(plain) - position} bytes behind the objects of a block"
-                raise self.broken(told, block.start + (position if self.codec == "null" else 0))
+                message = f"{len(plain) - position} bytes behind the objects of a block"
+                raise self.broken(message, block.start + (position if self.codec == "null" else 0))
 
     def traced(self, number: int) -> tuple[list[Leaf], bytes, int]:
         """Where the fields of an object are.
@@ -185,7 +185,7 @@ class Container:
         return leaves, plain, block.start if self.codec == "null" else -1
 
     def broken(self, reason: str, offset: int | None = None, length: int = 0) -> Malformed:
-        """The error that the file is no container of what it should be."""
+        """The error that the file is not a container of what it should be."""
         return Malformed(
             f"{self.name} cannot be read: {reason}",
             rule=self.rule,
@@ -207,15 +207,15 @@ class Container:
                 number += 1
         except BROKEN:
             pass
-        found = locate(
+        spans = locate(
             grammar_of(self.schema), plain[position:], root=f"[{number}]", base=position, rule=None
         )
         offset = None
         told = f"entry {number}: {reason}"
-        if found is not None:
-            told = f"{(found.field or '').replace('].', '] ')}: {found.reason}"
-            if self.codec == "null" and found.offset is not None:
-                offset = block.start + found.offset
+        if spans is not None:
+            told = f"{(spans.field or '').replace('].', '] ')}: {spans.reason}"
+            if self.codec == "null" and spans.offset is not None:
+                offset = block.start + spans.offset
         return self.broken(told, offset)
 
 
@@ -228,7 +228,7 @@ def container(name: str, data: bytes, rule: str) -> Container:
         rule: The rule that it breaks where it cannot be read.
 
     Raises:
-        FormatError: It is none, or has a codec that is not known.
+        FormatError: It is not a container, or has a codec that is not known.
     """
     if data[: len(MAGIC)] != MAGIC:
         reason = f"{name} is not an Avro object container"

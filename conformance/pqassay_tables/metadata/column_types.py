@@ -81,7 +81,7 @@ _LOGICAL = {
 
 
 def held_in(element: SchemaElement) -> Held | None:
-    """What a leaf of a file holds; ``None`` where nobody can tell, as where nothing but nulls is held."""
+    """What a leaf of a file holds; ``None`` where that is not known, as where nothing but nulls is held."""
     name = logical_name(element)
     if name is None:
         if element.logicalType is None and element.converted_type == ConvertedType.INTERVAL:

@@ -62,7 +62,7 @@ def nanoseconds(text: str, *, zone: bool | None) -> int:
         zone: Whether it has to have a zone or offset (true) or must not have one (false); ``None`` allows both.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a moment.
     """
     is_utc = text.endswith("Z")
     if zone is None or zone is is_utc:

@@ -1,4 +1,4 @@
-"""The owner of a file of a table: what the commit that added the file says of the job, engine, user and query behind it.
+"""The owner of a file of a table: what the commit that added the file says about the job, engine, user and query behind it.
 
 Delta writers describe a commit in its ``commitInfo`` action, Iceberg writers in the summary of the snapshot.  Neither format demands
 any of it, so that every member may be missing; names differ from engine to engine, and those that are in use are listed here.
@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 """What an owner is called of whom nothing is known."""
 
 MOST_CHARACTERS = 200
-"""Of a name: it is shown in one line, whatever a commit holds."""
+"""Length of a name: it is shown in one line, whatever a commit holds."""
 
 DELTA_JOBS = (
     "job.jobName",
@@ -42,13 +42,13 @@ ENGINE_MEMBERS = {"trino": "trino_query_id", "flink": "flink.job-id", "spark": "
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who is behind a file, as far as the table says it.
+    """The owner of a file, as far as the table says it.
 
     Attributes:
         commit: The version of a Delta table, or the id of the snapshot of an Iceberg table; empty where it is not known.
         at: When it was committed, in milliseconds since 1970.
         operation: What it did, in the words of its writer.
-        job, engine, user, query: Who did it; ``None`` where the commit does not say it.
+        job, engine, user, query: What did it; ``None`` where the commit does not say it.
         reason: Why nothing is known; empty where the commit was found.
     """
 
@@ -80,7 +80,7 @@ class Owner:
         >>> Owner(reason="the log does not reach back to it").line
         'unknown (the log does not reach back to it)'
         """
-        said = [
+        parts = [
             f"commit {self.commit}" if self.commit else "",
             self.operation or "",
             f"engine {self.engine}" if self.engine and self.name != self.engine else "",
@@ -88,7 +88,7 @@ class Owner:
             f"query {self.query}" if self.query and self.name != self.query else "",
             self.reason,
         ]
-        known = ", ".join(one for one in said if one)
+        known = ", ".join(one for one in parts if one)
         return f"{self.name} ({known})" if known else self.name
 
 

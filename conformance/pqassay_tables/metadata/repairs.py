@@ -1,4 +1,4 @@
-"""How what is wrong in a table is mended: by the table's own software, which has to write what it records.
+"""How what is wrong in a table is repaired: by the table's own software, which has to write what it records.
 
 A repair has a name, by which `pqassay repair` groups statements, and a text, which findings show as their remedy.
 """
@@ -12,7 +12,7 @@ from pqassay_spec.table.layout import TableKind
 
 
 class Repair(NamedTuple):
-    """One way to mend a table.
+    """One way to repair a table.
 
     Attributes:
         name: What plans call it.
@@ -27,15 +27,15 @@ PLANNED = "`pqassay repair` writes the statement"
 
 DELTA_FILE = Repair(
     "rewrite data files",
-    f"MERGE of the table with the rows of this file, which writes it anew with true statistics: {PLANNED}",
+    f"MERGE of the table with the rows of this file, which rewrites it with true statistics: {PLANNED}",
 )
-"""The file is written anew, with new statistics in its footer and in the log."""
+"""The file is rewritten, with new statistics in its footer and in the log."""
 
 ICEBERG_FILE = Repair(
     "rewrite data files",
-    f"UPDATE of the rows of this file, which writes it anew with true metrics: {PLANNED}",
+    f"UPDATE of the rows of this file, which rewrites it with true metrics: {PLANNED}",
 )
-"""The file is written anew, with new statistics in its footer and new metrics in its manifest."""
+"""The file is rewritten, with new statistics in its footer and new metrics in its manifest."""
 
 ICEBERG_SEEN = Repair(
     "correct entries",
@@ -52,9 +52,9 @@ ICEBERG_MANIFESTS = Repair("rewrite manifests", "rewrite_manifests")
 
 ICEBERG_MANIFESTS_READ = Repair(
     "correct manifests",
-    "a commit that writes the manifest anew with what is true of it; rewrite_manifests would keep what it wrongly reads, or cannot read it",
+    "a commit that rewrites the manifest with what is true; rewrite_manifests would keep what it wrongly reads, or cannot read it",
 )
-"""What is false decides how a manifest, and what it says of its files, is read."""
+"""What is false decides how a manifest, and what it says about its files, is read."""
 
 ICEBERG_POSITIONS = Repair("rewrite position deletes", "rewrite_position_delete_files")
 
@@ -65,7 +65,7 @@ ICEBERG_DANGLING = Repair(
 
 ICEBERG_ROW_IDS = Repair(
     "rewrite all data files",
-    "a snapshot whose data files are added anew, such as that of rewrite_data_files with rewrite-all",
+    "a snapshot that adds the data files again, such as that of rewrite_data_files with rewrite-all",
 )
 
 ICEBERG_BEFORE = Repair(
@@ -77,7 +77,7 @@ ICEBERG_MISSING = Repair("remove missing files", "a commit that removes the file
 
 ICEBERG_SIZE = Repair("correct entries", "a commit that replaces the entry by one with the true length")
 
-ICEBERG_METADATA = Repair("write metadata anew", "a commit that writes the metadata anew")
+ICEBERG_METADATA = Repair("rewrite metadata", "a commit that rewrites the metadata")
 
 DELTA_SEEN = Repair(
     "correct entries",
@@ -109,7 +109,7 @@ DELTA_CHECKSUM = Repair(
 )
 
 OF_FILES: Mapping[TableKind, Repair] = {"delta": DELTA_FILE, "iceberg": ICEBERG_FILE}
-"""What makes a data file anew, by the format of its table."""
+"""What rewrites a data file, by the format of its table."""
 
 SEEN: Mapping[TableKind, Repair] = {"delta": DELTA_SEEN, "iceberg": ICEBERG_SEEN}
 
@@ -123,11 +123,11 @@ SEEN_BY_READERS = frozenset(
         *("ICE-015", "ICE-033", "ICE-034", "ICE-043", "ICE-057", "ICE-060", "ICE-066", "ICE-068"),
     )
 )
-"""Rules about claims by which readers read other rows than there are: a file that breaks one is not to be written anew by a reader."""
+"""Rules about claims by which readers read other rows than there are: a reader must not rewrite a file that breaks one."""
 
 
 def remedy_of(rule_id: str, remedy: str) -> str:
-    """The remedy of a finding in what a table says of a file, given the one for all of that."""
+    """The remedy of a finding in what a table says about a file, given the one for all of that."""
     if remedy == ICEBERG_MANIFESTS.text and rule_id in MANIFESTS_SEEN:
         return ICEBERG_MANIFESTS_READ.text
     for kind, one in OF_FILES.items():

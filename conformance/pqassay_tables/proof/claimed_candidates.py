@@ -6,7 +6,7 @@ import contextlib
 from itertools import chain
 from typing import Any
 
-from pqassay.proof.candidates import MOST_QUERIES, Stretch, every_column, nulls, outside, within
+from pqassay.proof.candidates import MOST_QUERIES, RowStretch, every_column, nulls, outside, within
 from pqassay.proof.queries import Query
 from pqassay.proof.true_values import TrueValues, bound_value
 from pqassay.report.model import Finding
@@ -23,7 +23,7 @@ def claimed_candidates(
     Args:
         finding: The finding.
         values: The values of the file.
-        claims: What the table says of it.
+        claims: What the table says about it.
         name: The column that the finding is about, or another one where it is about none.
         remaining: Its values in the rows that are still part of the table.
 
@@ -32,7 +32,7 @@ def claimed_candidates(
     """
     column = values.column(name)
     rows = remaining.combine_chunks()
-    stretch = Stretch(next(iter(values.chunks.values())), column, rows, None, 0, len(rows), "")
+    stretch = RowStretch(next(iter(values.chunks.values())), column, rows, None, 0, len(rows), "")
     queries: dict[Query, None] = {}
     if finding.column is None:
         queries[every_column(values)] = None

@@ -85,14 +85,14 @@ def _polars(path: str, query: Query) -> str:
 
 
 def _dataset(path: str, query: Query) -> str:
-    given = arrow_filter(query)
-    uses = "import pyarrow.dataset as ds; " if given else ""
+    condition = arrow_filter(query)
+    uses = "import pyarrow.dataset as ds; " if condition else ""
     table = f"from deltalake import DeltaTable; t = DeltaTable({string(path)}).to_pyarrow_dataset(); "
     if query.is_count:
-        counted = f"t.count_rows({given.removeprefix(', ')})"
+        counted = f"t.count_rows({condition.removeprefix(', ')})"
         return f"{imports(query)}{uses}import pyarrow as pa; {table}result = pa.table([[{counted}]], [{string('n')}])"
     names = strings(column.name for column in query.columns)
-    return f"{imports(query)}{uses}{table}result = t.to_table(columns=[{names}]{given})"
+    return f"{imports(query)}{uses}{table}result = t.to_table(columns=[{names}]{condition})"
 
 
 def _daft(path: str, query: Query) -> str:

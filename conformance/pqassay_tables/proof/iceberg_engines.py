@@ -7,7 +7,7 @@ a table is in another folder than its ``location`` says, pyiceberg is told so, a
 from __future__ import annotations
 
 from pqassay.proof.engines import Engine, Unwritable, imports, polars_filter, python_value, string, strings
-from pqassay.proof.queries import Comparison, Query
+from pqassay.proof.queries import ColumnQuery, Query
 from pqassay.stores.table_files import TableAt
 from pqassay_spec.base.errors import FormatError
 from pqassay_tables.metadata.iceberg.metadata import NotKnownError, metadata_file, read_metadata
@@ -58,7 +58,7 @@ def _opened(path: str) -> str:
     )
 
 
-def _condition(part: Comparison) -> str:
+def _condition(part: ColumnQuery) -> str:
     name = string(part.column.name)
     if part.value is None:
         return f"pe.{_OPERATORS[part.operator]}({name})"

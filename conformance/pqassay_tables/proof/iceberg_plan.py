@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pqassay.proof.queries import Column, NoQuery
+from pqassay.proof.queries import NoQuery, QueryColumn
 from pqassay.proof.true_values import TrueValues
 from pqassay.tables.claims import FileClaims
 from pqassay.under_test.file import NotChecked
@@ -130,7 +130,7 @@ class IcebergRows(TableRows):
         """The positions that are deleted, by data file; deletes that are older than a file do not apply to it."""
         state = self.state
         files = {entry.path: entry for entry in state.data}
-        found: dict[str, list[NDArray[np.int64]]] = {}
+        positions: dict[str, list[NDArray[np.int64]]] = {}
         for delete in state.entries:
             if delete.content != POSITION_DELETES or delete.format == PUFFIN:
                 continue
@@ -143,8 +143,8 @@ class IcebergRows(TableRows):
                     continue
                 if (delete.sequence or 0) >= (data.sequence or 0):
                     chosen = rows.filter(pc.equal(rows.column("file_path"), pa.scalar(path))).column("pos")
-                    found.setdefault(data.inside, []).append(chosen.to_numpy().astype(np.int64))
-        return {name: np.concatenate(parts) for name, parts in found.items()}
+                    positions.setdefault(data.inside, []).append(chosen.to_numpy().astype(np.int64))
+        return {name: np.concatenate(parts) for name, parts in positions.items()}
 
     def write_plain(self, table: pa.Table, folder: Path) -> None:
         """See `TableRows.write_plain`."""
@@ -153,7 +153,7 @@ class IcebergRows(TableRows):
             raise NoQuery("a column has another name in the file than in the table")
         write_iceberg(as_in_file(table, self.first_file), folder, fields)
 
-    def require_name(self, column: Column) -> None:
+    def require_name(self, column: QueryColumn) -> None:
         """See `TableRows.require_name`."""
         if all(one["name"] != column.name for one in self.fields):
             raise NoQuery(f"the table has no column {column.name}")

@@ -117,7 +117,9 @@ class _Paths:
             return None
         if self.fits or (is_metadata and path.name.endswith(".json")):
             return data.replace(self.old.encode(), self.new.encode())
-        raise Unwritable(f"{path.name} names files by their paths, and is not written anew with others")
+        raise Unwritable(
+            f"{path.name} names files by their paths; pqassay cannot rewrite it with other paths"
+        )
 
     def _container(self, name: str, data: bytes, lengths: dict[str, int]) -> bytes:
         if self.fits and (b"avro.codec" not in data or b"avro.codec\x08null" in data):

@@ -58,7 +58,7 @@ def write_delta(table: pa.Table, folder: Path, metadata: Mapping[str, Any], feat
     schema: Mapping[str, Any] = json.loads(metadata["schemaString"])
     fields = [_known(one, table) for one in schema["fields"] if one["name"] in table.column_names]
     about = {
-        "id": str(UUID(int=0)),  # what the table says of itself may be what is wrong
+        "id": str(UUID(int=0)),  # what the table says about itself may be what is wrong
         "format": {"provider": PROVIDER, "options": {}},
         "schemaString": json.dumps({"type": "struct", "fields": fields}),
         "partitionColumns": [],
@@ -75,7 +75,7 @@ def write_delta(table: pa.Table, folder: Path, metadata: Mapping[str, Any], feat
 
 
 def _known(field: Json, table: pa.Table) -> Json:
-    """A field of a schema; where its type is none that the protocol has, with the one of its values."""
+    """A field of a schema; where the protocol does not have its type, with that of its values."""
     kind = field["type"]
     if not isinstance(kind, str) or kind in PRIMITIVE_TYPES or kind.startswith("decimal("):
         return field

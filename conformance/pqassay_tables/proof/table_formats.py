@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pqassay.proof.engines import Engine
 from pqassay.proof.table_proof import TableCopy
-from pqassay.proof.worker import Plan
+from pqassay.proof.worker import QueryPlan
 from pqassay.report.model import Finding
 from pqassay.stores.table_files import TableAt
 from pqassay_tables.proof import moved_table
@@ -25,7 +25,7 @@ class FormatProof(NamedTuple):
 
     engines: Callable[[str], tuple[Engine, ...]]
     copy: Callable[[str], TableCopy | None]
-    plan: Callable[[TableAt, str, Sequence[Finding], Path], Plan] = plan_table
+    plan: Callable[[TableAt, str, Sequence[Finding], Path], QueryPlan] = plan_table
 
 
 def is_in_place(table: str) -> bool:

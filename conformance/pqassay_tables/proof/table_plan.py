@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pqassay.proof.queries import NoQuery, Query
 from pqassay.proof.true_values import TrueValues
-from pqassay.proof.worker import Plan, Planned
+from pqassay.proof.worker import Planned, QueryPlan
 from pqassay.report.model import Finding
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import FileClaims
@@ -44,7 +44,7 @@ def rows_of(table: TableAt, stack: ExitStack) -> TableRows:
     return IcebergRows(table, stack)
 
 
-def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> Plan:
+def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
     """Find the queries for what a table says falsely of one of its files, or of itself, and write their true rows into a folder.
 
     Args:
@@ -54,7 +54,7 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
         folder: Takes the true rows, and tables of the same rows about which nothing is said.
     """
     queries: dict[Query, int] = {}
-    found: list[Planned] = []
+    queries_planned: list[Planned] = []
     of_findings: list[list[int] | str] = []
     with ExitStack() as stack:
         rows = rows_of(table, stack)
@@ -68,16 +68,16 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
                 asked = rows.general(finding.column) if is_whole else rows.candidates(finding, name)
                 for query in asked:
                     if query not in queries:
-                        planned = rows.planned(query, folder, len(found))
-                        queries[query] = len(found)
-                        found.append(planned)
+                        planned = rows.planned(query, folder, len(queries_planned))
+                        queries[query] = len(queries_planned)
+                        queries_planned.append(planned)
                     numbers.append(queries[query])
                 of_findings.append(numbers or "there is no value by which a query could tell")
             except NoQuery as reason:
                 of_findings.append(str(reason))
             except (*UNREADABLE, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"{NOT_TOLD}: {reason}")
-    return Plan(found, of_findings)
+    return Plan(queries_planned, of_findings)
 
 
 @dataclass

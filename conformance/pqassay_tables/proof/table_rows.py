@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay.proof.candidates import MOST_QUERIES, by_ends, every_column
-from pqassay.proof.queries import Column, NoQuery, Query, number_of, true_rows
+from pqassay.proof.queries import NoQuery, Query, QueryColumn, number_of, true_rows
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import Planned
 from pqassay.report.model import Finding
@@ -73,7 +73,7 @@ class TableRows(ABC):
     def write_plain(self, table: pa.Table, folder: Path) -> None:
         """Write rows as a table of which nothing is said but that it is there."""
 
-    def require_name(self, column: Column) -> None:  # noqa: B027 - the names of files are those of most tables
+    def require_name(self, column: QueryColumn) -> None:  # noqa: B027 - the names of files are those of most tables
         """Raise `NoQuery` where the table calls no column so."""
 
     @property
@@ -126,7 +126,7 @@ class TableRows(ABC):
             self._files[name] = TrueValues(file)
         return self._files[name]
 
-    def rows(self, columns: Sequence[Column]) -> pa.Table:
+    def rows(self, columns: Sequence[QueryColumn]) -> pa.Table:
         """All rows of some columns, of all files. Raises `NotChecked`."""
         pieces: list[pa.Table] = []
         for name in self.live:

@@ -22,7 +22,7 @@ from pqassay.proof.engines import (
     spark_literal,
     string,
 )
-from pqassay.proof.queries import COUNT, Column, Kind, Query
+from pqassay.proof.queries import COUNT, Query, QueryColumn, QueryKind
 from pqassay_spec.table.layout import TableKind
 
 
@@ -35,26 +35,26 @@ def select(query: Query, literal: SqlLiteral, table: str = "t", mark: str = '"')
 # ------------------------------------------------------------------------------------------------------- chDB
 
 
-def chdb_literal(column: Column, value: Any) -> str:
+def chdb_literal(column: QueryColumn, value: Any) -> str:
     """A literal as ClickHouse reads it. Raises `Unwritable`."""
     type_: Any = column.type
     match column.kind:
-        case Kind.BOOLEAN:
+        case QueryKind.BOOLEAN:
             return str(value).lower()
-        case Kind.SINGLE:
+        case QueryKind.SINGLE:
             return f"toFloat32({value!r})"
-        case Kind.DECIMAL:
+        case QueryKind.DECIMAL:
             return f"toDecimal128('{value:f}', {type_.scale})"
-        case Kind.DATE:
+        case QueryKind.DATE:
             return f"toDate32('{value.isoformat()}')"
-        case Kind.TEXT:
+        case QueryKind.TEXT:
             if "\0" in value:
                 raise Unwritable("a text with a zero character has no SQL literal")
             escaped = value.replace("\\", "\\\\").replace("'", "''")
             return f"'{escaped}'"
-        case Kind.BYTES:
+        case QueryKind.BYTES:
             return f"unhex('{value.hex()}')"
-        case Kind.TIMESTAMP:
+        case QueryKind.TIMESTAMP:
             if type_.unit == "ns":
                 raise Unwritable("the engines read nanoseconds in different ways")
             text = value.replace(tzinfo=None).isoformat(sep=" ")
@@ -87,7 +87,7 @@ def daft_filter(query: Query) -> str:
             parts.append(f"{column}.{'is' if NULL_TESTS[part.operator] else 'not'}_null()")
             continue
         value = python_value(part.column, part.value)
-        if part.column.kind is Kind.SINGLE:
+        if part.column.kind is QueryKind.SINGLE:
             value = f"daft.lit({value}).cast(daft.DataType.float32())"
         parts.append(f"{column} {OPERATORS[part.operator]} {value}")
     return f".where({all_of(parts)})" if parts else ""

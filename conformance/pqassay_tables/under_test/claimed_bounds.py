@@ -42,7 +42,7 @@ class Form(NamedTuple):
 
     Attributes:
         element: The column's element in the file.
-        order: How its values compare, whatever the footer says of column orders; ``None`` where that is not known.
+        order: How its values compare, whatever the footer says about column orders; ``None`` where that is not known.
         name: Its logical type; empty without one.
     """
 

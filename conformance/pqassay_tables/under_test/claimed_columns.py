@@ -1,4 +1,4 @@
-"""The columns of a data file of which a table says something, and what the footer says of them."""
+"""The columns of a data file that a table says something about, and what the footer says about them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pqassay.tables.claims import BOUNDS, ColumnMetrics, FileClaims, Metric, Place, Scalar, TableColumn
+from pqassay.tables.claims import BOUNDS, ClaimPlace, ColumnMetrics, FileClaims, Metric, Scalar, TableColumn
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.schemas.known_schemas import Schema
@@ -47,26 +47,26 @@ class Ordinals(NamedTuple):
 
 def ordinals_of(schema: Schema) -> Ordinals:
     """The positions of the leaves of a schema."""
-    found = Ordinals({}, {}, {})
+    ordinals = Ordinals({}, {}, {})
     for number, leaf in enumerate(schema.leaves):
-        found.by_path.setdefault(leaf.path, number)
-        found.folded.setdefault(tuple(name.casefold() for name in leaf.path), number)
+        ordinals.by_path.setdefault(leaf.path, number)
+        ordinals.folded.setdefault(tuple(name.casefold() for name in leaf.path), number)
         if leaf.element.field_id is not None:
-            found.by_id.setdefault(leaf.element.field_id, number)
-    return found
+            ordinals.by_id.setdefault(leaf.element.field_id, number)
+    return ordinals
 
 
 class ClaimedColumn:
     """A column of a table, beside the schema of a file.
 
     Attributes:
-        table: What the table says of it: names, type, how a bound is read.
+        table: What the table says about it: names, type, how a bound is read.
         name, key: Those of the table's column.
         ordinal: Its position among the leaves of the file; ``None`` where the file has no such column.
         leaf: Its leaf.
         store: Makes bounds such as the file would store; ``None`` where there are none.
         problem: Why bounds cannot be compared with values of the file, if so.
-        order: How values compare with bounds, whatever the footer says of column orders.
+        order: How values compare with bounds, whatever the footer says about column orders.
     """
 
     __slots__ = ("key", "leaf", "name", "order", "ordinal", "problem", "store", "table")
@@ -91,7 +91,7 @@ class ClaimedColumn:
 Made = TypeVar("Made")
 
 CROSSED: Mapping[TableKind, str] = {"delta": "DLT-012", "iceberg": "ICE-017"}
-"""The rules that the lower bound of a column is not greater than the upper one: of one that is, what is false nobody knows."""
+"""The rules that the lower bound of a column is not greater than the upper one: if it is, it is not known which is false."""
 
 MOST_PLANS = 8
 """Pairs of the columns of a table and the schema of files that are remembered; a lake has few."""
@@ -118,7 +118,7 @@ _PLANS = Plans[list[ClaimedColumn]]()
 
 
 def _value(read: Callable[[Any], Scalar], raw: Any) -> Scalar | None:
-    """A bound; ``None`` of what is no value of the type, of which rules of tier ``meta`` speak."""
+    """A bound; ``None`` for what is not a value of the type, which rules of tier ``meta`` judge."""
     try:
         return read(raw)
     except ValueError:
@@ -126,7 +126,7 @@ def _value(read: Callable[[Any], Scalar], raw: Any) -> Scalar | None:
 
 
 class ClaimedBound(NamedTuple):
-    """What a table says of the values of a column.
+    """What a table says about the values of a column.
 
     Attributes:
         column: The column.
@@ -149,7 +149,7 @@ class ClaimedBound(NamedTuple):
 
 
 class ClaimedFile:
-    """A data file with what its table says of it: a part of the file, ``file.part(ClaimedFile)``.
+    """A data file with what its table says about it: a part of the file, ``file.part(ClaimedFile)``.
 
     Claims about columns are compared for all columns at a time; where one is written, and how, is asked for what is false alone.
     """
@@ -166,7 +166,7 @@ class ClaimedFile:
 
     @Remembered
     def metrics(self) -> ColumnMetrics:
-        """What the table says of columns. Raises `NotApplicable` where it says nothing."""
+        """What the table says about columns. Raises `NotApplicable` where it says nothing."""
         if self.claims.metrics is None:
             raise NotApplicable
         return self.claims.metrics
@@ -214,7 +214,7 @@ class ClaimedFile:
     @Remembered
     def bounds(self) -> list[ClaimedBound]:
         """The bounds of columns that the file has."""
-        found: list[ClaimedBound] = []
+        claimed: list[ClaimedBound] = []
         lower, upper = (self.metrics.given(metric) for metric in BOUNDS)
         for column in self.columns:
             if column.leaf is None or column.table.reading is None:
@@ -237,8 +237,8 @@ class ClaimedFile:
                     problem = reason
                 if is_crossed:
                     problem = Broken(CROSSED[self.claims.table])
-                found.append(ClaimedBound(column, metric, value, stored, problem))
-        return found
+                claimed.append(ClaimedBound(column, metric, value, stored, problem))
+        return claimed
 
     def bounds_of(self, ordinal: int) -> Sequence[ClaimedBound]:
         """The bounds of one column of the file, by its position among the leaves."""
@@ -295,14 +295,14 @@ class ClaimedFile:
         actual: str,
         row_group: int | None = None,
     ) -> Violation:
-        """That what the table says of a column is not so."""
+        """The violation that a claim of the table about a column is false."""
         place, remedy = self.metrics.place(metric, column.table), self.claims.remedy
         found = self.wrong(place, message, expected, actual, remedy=remedy, column=column.name)
         return replace(found, row_group=row_group)
 
     def wrong(
         self,
-        place: Place,
+        place: ClaimPlace,
         message: str,
         expected: str,
         actual: str,

@@ -11,7 +11,7 @@ from itertools import compress, count
 from operator import gt
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
 
-from pqassay.tables.claims import BOUNDS, Metric, Place, Reading, Scalar, UnknownType
+from pqassay.tables.claims import BOUNDS, ClaimPlace, Metric, Reading, Scalar, UnknownType
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_tables.under_test.table import TableUnderTest
@@ -20,7 +20,7 @@ Entry = TypeVar("Entry")
 
 
 class Listed(Protocol):
-    """What the metadata of a table say of a live file."""
+    """What the metadata of a table say about a live file."""
 
     @property
     def inside(self) -> str | None:
@@ -65,7 +65,7 @@ class LiveEntry(Generic[Table, Said]):
 
     def wrong(
         self,
-        place: Place,
+        place: ClaimPlace,
         message: str,
         expected: str,
         actual: str,
@@ -73,7 +73,7 @@ class LiveEntry(Generic[Table, Said]):
         remedy: str = "",
         column: str | None = None,
     ) -> Violation:
-        """That what the metadata say of the file at a place is not so; see `Violation` for the arguments."""
+        """The violation that a claim of the metadata at a place is false; see `Violation` for the arguments."""
         inside = self.entry.inside
         return self.table.wrong(
             place, message, expected, actual, remedy=remedy, column=column, data_file=inside
@@ -81,7 +81,7 @@ class LiveEntry(Generic[Table, Said]):
 
 
 UNKNOWN = -1
-"""The length of a file at which nobody looked yet."""
+"""The length of a file that was not looked at yet."""
 
 
 class EntryBounds(Generic[Entry]):
@@ -91,8 +91,8 @@ class EntryBounds(Generic[Entry]):
         name, type, key: Those of the column.
         entries: The entries.
         raws: What each entry holds, of lower and of upper bounds; ``None`` where it holds nothing.
-        values: The same as values; ``None`` of what is none.
-        problems: What is no value: which entry holds it, of which side, and why it is none.
+        values: The same as values; ``None`` for what is not a value.
+        problems: What is not a value: which entry holds it, on which side, and why.
     """
 
     def __init__(
@@ -119,13 +119,13 @@ class EntryBounds(Generic[Entry]):
         try:
             return [None if raw is None else read(raw) for raw in raws]
         except ValueError:
-            found: list[Scalar | None] = [None] * len(raws)
+            values: list[Scalar | None] = [None] * len(raws)
         for number, raw in enumerate(raws):
             try:
-                found[number] = None if raw is None else read(raw)
+                values[number] = None if raw is None else read(raw)
             except ValueError as error:
                 self.problems.append((number, metric, error))
-        return found
+        return values
 
     def crossed(self) -> Iterator[int]:
         """The entries whose lower bound is greater than the upper one. NaN is not ordered."""

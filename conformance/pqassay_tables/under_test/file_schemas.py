@@ -20,7 +20,7 @@ class Problem(Enum):
     OTHER_TYPE = "its type is another one, whose values can be read as those of the column's type"
     ABSENT = "the file does not have it, and it cannot be null"
     CASE = "its name differs by upper and lower case"
-    NOT_FOUND = "the file has columns, and by its ids or names readers find none of those that they look for"
+    NOT_FOUND = "the file has columns, but readers find no column that they look for by ids or names"
 
 
 class Mismatch(NamedTuple):
@@ -127,17 +127,17 @@ class _Comparison:
             yield Mismatch(self._type(field), field, node.place, _form_of(node))
 
     def _leaf(self, field: TableField, node: SchemaNode) -> Iterator[Mismatch]:
-        held = held_in(node.element)
-        if held is None or field.held is None:
+        held_type = held_in(node.element)
+        if held_type is None or field.held is None:
             return
-        fits = fit(field.held, held)
-        if fits is Fit.SAME or (fits is not Fit.OTHER and self._table.widens(field.held, held)):
+        fits = fit(field.held, held_type)
+        if fits is Fit.SAME or (fits is not Fit.OTHER and self._table.widens(field.held, held_type)):
             return
         problem = self._type(field) if fits is Fit.NOT else Problem.OTHER_TYPE
-        yield Mismatch(problem, field, node.place, str(held))
+        yield Mismatch(problem, field, node.place, str(held_type))
 
     def _type(self, field: TableField) -> Problem:
-        """What another type is; of a column that nobody reads from the file, it is not as bad."""
+        """The verdict on another type; it is milder for a column that is not read from the file."""
         return Problem.OTHER_TYPE if field.is_constant else Problem.TYPE
 
 

@@ -18,7 +18,7 @@ class ManifestUnderTest:
 
     Attributes:
         table: The table.
-        manifest: What it says, and what is said of it.
+        manifest: The manifest, with its entry in the manifest list.
     """
 
     def __init__(self, table: IcebergTable, manifest: Manifest) -> None:
@@ -36,7 +36,7 @@ class ManifestUnderTest:
         return self.table.state.schema.specs.get(self.manifest.listed.spec, ())
 
     def result_type(self, one: PartitionField) -> str | None:
-        """The type of the values of a partition field; ``None`` where nobody knows it."""
+        """The type of the values of a partition field; ``None`` where it is not known."""
         if one.transform in ("year", "month", "hour", "bucket"):
             return "int"
         if one.transform == "day":

@@ -22,7 +22,7 @@ def state_around(file: FileUnderTest) -> IcebergState:
     Only what judges the rows of delete files needs it.  Each process reads it once.
 
     Raises:
-        NotApplicable: It is no delete file.
+        NotApplicable: It is not a delete file.
         NotChecked: The table cannot be read, or has changed since.
     """
     table, claims = file.table, file.claims

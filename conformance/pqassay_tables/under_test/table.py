@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from pqassay.stores.table_files import TableAt
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
@@ -56,7 +56,7 @@ class TableUnderTest:
 
     def wrong(
         self,
-        place: Place,
+        place: ClaimPlace,
         message: str,
         expected: str,
         actual: str,
@@ -192,7 +192,7 @@ class _MetadataFiles:
         return self._read[name]
 
 
-def claim_field(file: FileUnderTest, place: Place) -> Field:
+def claim_field(file: FileUnderTest, place: ClaimPlace) -> Field:
     """The field at which a table says something, with its bytes where the file is of lines of JSON, or of objects of Avro."""
     data, holder = file.part(_MetadataFiles).opened(place.file)
     beside = None if file.table is None else file.table.name_of(place.file)
@@ -250,12 +250,12 @@ def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: 
 
 
 class _TracedEntries:
-    """Where the fields of the entries of a manifest are: what a report says of a file is said of one entry, mostly."""
+    """Where the fields of the entries of a manifest are: what a report says about a file is mostly about one entry."""
 
     def __init__(self, _: FileUnderTest) -> None:
         self._known: dict[int, tuple[list[Leaf], bytes, int]] = {}
 
-    def of(self, place: Place, data: bytes) -> tuple[list[Leaf], bytes, int]:
+    def of(self, place: ClaimPlace, data: bytes) -> tuple[list[Leaf], bytes, int]:
         """See `pqassay_tables.metadata.avro.Container.traced`, for errors as well."""
         if place.entry not in self._known:
             self._known[place.entry] = container(place.file, data, "").traced(place.entry)
@@ -263,19 +263,19 @@ class _TracedEntries:
 
 
 def _avro_field(
-    file: FileUnderTest, place: Place, data: bytes, holder: FileUnderTest, beside: str | None
+    file: FileUnderTest, place: ClaimPlace, data: bytes, holder: FileUnderTest, beside: str | None
 ) -> Field:
     """A field of an object of Avro: in the file, or in the bytes of its block where these are compressed."""
     try:
         leaves, plain, start = holder.part(_TracedEntries).of(place, data)
-        found = avro_span(leaves, place.path)
+        span = avro_span(leaves, place.path)
     except (FormatError, IndexError, ValueError):
         return Field(Structure(str(place), holder, lambda: (None, *NOWHERE), beside=beside))
     if start < 0:
         holder = FileUnderTest(BytesSource(plain, place.file), file.options)
         beside = None if beside is None else f"{beside} (without compression)"
         start = 0
-    located: Located = (None, start + found[0], found[1] - found[0])
+    located: Located = (None, start + span[0], span[1] - span[0])
     return Field(Structure(str(place), holder, lambda: located, beside=beside))
 
 

@@ -21,7 +21,7 @@ from pqassay_tables.under_test.table import bytes_field, claim_field
 from pqassay_tables.values.roaring import Bitmap, decode
 
 MOST_BYTES = 1 << 28
-"""Bytes of a vector that are read, at most; bits for two billion rows take so many."""
+"""Bytes of a vector that are read, at most; enough bits for two billion rows."""
 
 
 class VectorRules(NamedTuple):
@@ -63,7 +63,7 @@ class DeletionVector:
 
     @Remembered
     def claims(self) -> DeletedRows:
-        """What the table says of it. Raises `NotApplicable` without one."""
+        """What the table says about it. Raises `NotApplicable` without one."""
         claims = self.file.claims
         if claims is None or claims.deleted is None:
             raise NotApplicable
@@ -85,7 +85,7 @@ class DeletionVector:
 
         Raises:
             NotApplicable: It is in the log.
-            NotChecked: It cannot be read: its descriptor is none, its file is elsewhere, or it is not all there.
+            NotChecked: It cannot be read: its descriptor is not valid, its file is elsewhere, or it is not all there.
         """
         claims = self.claims
         if claims.broken:
@@ -137,7 +137,7 @@ class DeletionVector:
         """The positions of the rows that it removes.
 
         Raises:
-            Malformed: It is no bitmap, by the rule of its format; the offset is that in the vector.
+            Malformed: It is not a bitmap, by the rule of its format; the offset is that in the vector.
             NotChecked: See `vector`.
         """
         data = self.vector

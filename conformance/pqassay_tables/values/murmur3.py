@@ -76,7 +76,7 @@ def hashes_of_bytes(array: Any) -> NDArray[np.int32]:
     offsets = buffer_of(array, 1, kind)[array.offset : array.offset + len(array) + 1].astype(np.int64)
     data = buffer_of(array, 2, np.uint8)
     lengths = np.diff(offsets)
-    found = np.zeros(len(array), np.int32)
+    hashes = np.zeros(len(array), np.int32)
     for length in np.unique(lengths):
         same = np.flatnonzero(lengths == length)
         step = max(1, MOST_AT_ONCE // max(int(length), 1))
@@ -87,8 +87,8 @@ def hashes_of_bytes(array: Any) -> NDArray[np.int32]:
                 rows = data[begin : begin + int(length)][np.newaxis, :]
             else:
                 rows = data[offsets[places][:, np.newaxis] + np.arange(length)]
-            found[places] = hashes_of_rows(rows)
-    return found
+            hashes[places] = hashes_of_rows(rows)
+    return hashes
 
 
 def hashes_of_decimals(rows: NDArray[np.uint8]) -> NDArray[np.int32]:

@@ -33,7 +33,7 @@ MOST_FOOTERS = 16
 """Footers of data files that are read, at most, to see how many rows they have."""
 
 UNKNOWN = int(np.iinfo(np.int64).max)
-"""The number of rows of a data file of which nobody knows it."""
+"""The number of rows of a data file where it is not known."""
 
 
 class Half(NamedTuple):
@@ -72,7 +72,7 @@ class Deletes:
         return shown_path(self.paths[path])
 
     def falls(self) -> NDArray[np.bool_]:
-        """Of each row behind the first, whether it belongs before the one before it."""
+        """For each row behind the first, whether it belongs before the one before it."""
         places = {raw: rank for rank, raw in enumerate(sorted(set(self.paths)))}
         ranks = np.array([places[raw] for raw in self.paths], np.int64)[self.of_row]
         numbers = self.positions

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.table import roaring
-from pqassay_spec.table.roaring import CONTAINER_NUMBERS, Form
+from pqassay_spec.table.roaring import CONTAINER_NUMBERS, ContainerForm
 
 MOST_CONTAINERS = 1 << 18
 """Containers that are read of one bitmap; they stand for 17 billion rows."""
@@ -33,7 +33,7 @@ class BitmapContainer(NamedTuple):
     """
 
     base: int
-    form: Form
+    form: ContainerForm
     start: int
     end: int
     held: int
@@ -71,28 +71,28 @@ class Bitmap:
             start: The first number of the range.
             length: How many numbers the range has.
         """
-        found = np.zeros(length, np.bool_)
+        bits = np.zeros(length, np.bool_)
         end = start + length
         first = bisect_left(self.containers, start - CONTAINER_NUMBERS + 1, key=lambda one: one.base)
         for container in self.containers[first:]:
             if container.base >= end:
                 break
             low, high = max(container.base, start), min(container.base + CONTAINER_NUMBERS, end)
-            found[low - start : high - start] = self._bits(container)[
+            bits[low - start : high - start] = self._bits(container)[
                 low - container.base : high - container.base
             ]
-        return found
+        return bits
 
     def _bits(self, container: BitmapContainer) -> NDArray[np.bool_]:
         return _bits(self.data[container.start : container.end], container.form)
 
 
-def _bits(raw: bytes, form: Form) -> NDArray[np.bool_]:
+def _bits(raw: bytes, form: ContainerForm) -> NDArray[np.bool_]:
     """A flag for each of the numbers that there are for a container."""
-    if form is Form.BITS:
+    if form is ContainerForm.BITS:
         return np.unpackbits(np.frombuffer(raw, np.uint8), bitorder="little").view(np.bool_)
     found = np.zeros(CONTAINER_NUMBERS, np.bool_)
-    if form is Form.ARRAY:
+    if form is ContainerForm.ARRAY:
         found[np.frombuffer(raw, "<u2")] = True
         return found
     steps = np.zeros(CONTAINER_NUMBERS + 1, np.int8)
@@ -110,7 +110,7 @@ def decode(data: bytes) -> Bitmap:
         data: Its bytes; what follows it is left alone.
 
     Raises:
-        Malformed: It is none in the portable format; the field and the offset in the data are named.
+        Malformed: It is not a bitmap in the portable format; the field and the offset in the data are named.
         Unsupported: It has more than `MOST_CONTAINERS` containers.
     """
     return _BitmapReader(data).read()
@@ -175,29 +175,35 @@ class _BitmapReader:
 
     def _container(self, base: int, index: int, count: int, *, has_runs: bool) -> None:
         name = f"containers[{index}]"
-        form = Form.RUNS if has_runs else Form.ARRAY if count <= roaring.MOST_IN_ARRAY else Form.BITS
-        size = roaring.BITS_SIZE if form is Form.BITS else count * roaring.NUMBER_SIZE
+        form = (
+            ContainerForm.RUNS
+            if has_runs
+            else ContainerForm.ARRAY
+            if count <= roaring.MOST_IN_ARRAY
+            else ContainerForm.BITS
+        )
+        size = roaring.BITS_SIZE if form is ContainerForm.BITS else count * roaring.NUMBER_SIZE
         if has_runs:
             size = self._number(roaring.RUN_COUNT_SIZE, f"{name}.run_count") * roaring.RUN_SIZE
         start = self._at
         raw = self._take(size, f"{name}.numbers")
         if form is Form.BITS:
-            held = int(np.count_nonzero(_bits(raw, form)))
+            number_count = int(np.count_nonzero(_bits(raw, form)))
         elif form is Form.ARRAY:
-            held = count
+            number_count = count
             if not _ascend(np.frombuffer(raw, "<u2")):
                 raise self._wrong(f"the numbers of {name} do not ascend", f"{name}.numbers", size, "ascending numbers")  # fmt: skip
         else:
             runs = np.frombuffer(raw, "<u2").reshape(-1, 2).astype(np.int64)
-            held = int(runs[:, 1].sum()) + len(runs)
+            number_count = int(runs[:, 1].sum()) + len(runs)
             ends = runs[:, 0] + runs[:, 1]
             if not bool((ends[:-1] < runs[1:, 0]).all()) or bool((ends >= CONTAINER_NUMBERS).any()):
                 raise self._wrong(
                     f"the runs of {name} do not ascend", f"{name}.numbers", size, "ascending runs"
                 )
-        if held != count:
-            said = f"{name} is said to hold {count} numbers, and holds {held}"
-            raise self._wrong(said, f"{name}.numbers", size, f"{count} numbers", str(held))
+        if number_count != count:
+            said = f"{name} is said to hold {count} numbers, and holds {number_count}"
+            raise self._wrong(said, f"{name}.numbers", size, f"{count} numbers", str(number_count))
         self._containers.append(BitmapContainer(base, form, start, self._at, count))
 
     def _number(self, size: int, name: str) -> int:

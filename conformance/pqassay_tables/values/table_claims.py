@@ -250,7 +250,7 @@ class ClaimedCounts(OfAllChunks):
         return int((~rows & ~values.valid).sum()), int((~rows).sum())
 
     def is_right(self, claimed: int, counted: int, rows: int) -> bool:
-        """Whether a count is right, of so many among the rows of which the table speaks."""
+        """Whether a count is right, given the number among the rows that the table means."""
         _ = rows
         return claimed == counted
 

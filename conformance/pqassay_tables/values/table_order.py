@@ -1,4 +1,4 @@
-"""The order of the rows of a file, compared with what its table says of it: of all rows, across row groups.
+"""The order of the rows of a file, compared with what its table says about it: over all rows, across row groups.
 
 What the Iceberg specification leaves open, is let pass: a zero beside one of the other sign, and NaN whose sign is set.  Other NaN is
 greater than every number.  Texts compare by the bytes of their UTF-8.
@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from pqassay.tables.claims import SortedBy
 from pqassay.under_test.file import NotChecked
-from pqassay.values.claims.row_order import Compared, with_nulls
+from pqassay.values.claims.row_order import RowsCompared, with_nulls
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.extremes import comparable_keys
 from pqassay.values.decoding.keys import decimal_width, equal, less
@@ -42,7 +42,7 @@ class SortedRows(NamedTuple):
         first, last: The first and the last of them; ``None`` without rows.
     """
 
-    compared: Compared
+    compared: RowsCompared
     first: Cell | None
     last: Cell | None
 
@@ -50,12 +50,12 @@ class SortedRows(NamedTuple):
 def sorted_rows(values: ChunkValues, column: SortedBy) -> SortedRows:
     """Compare each row of a chunk with the one before. Raises `NotChecked`."""
     if values.chunk.leaf.max_repetition_level:
-        raise NotChecked(f"how lists are sorted, as in column {column.name}, nobody says", "file")
+        raise NotChecked(f"the format defines no order for lists, as in column {column.name}", "file")
     order = type_order(values.chunk.leaf.element)
     is_identity = column.transform == "identity"
     if is_identity:
         if order is None:
-            raise NotChecked(f"how values of column {column.name} are sorted, nobody says", "file")
+            raise NotChecked(f"the format defines no order for column {column.name}", "file")
         keys = _keys(values, order)
         results: Any = None
     else:
@@ -75,7 +75,7 @@ def sorted_rows(values: ChunkValues, column: SortedBy) -> SortedRows:
     first = last = None
     if values.entries:
         first, last = (_cell(values, row, column, results) for row in (0, values.entries - 1))
-    return SortedRows(Compared(values, falls, same), first, last)
+    return SortedRows(RowsCompared(values, falls, same), first, last)
 
 
 def shown_cell(values: ChunkValues, raw: bytes | None) -> str:

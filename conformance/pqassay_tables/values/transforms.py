@@ -86,7 +86,7 @@ def _unknown(transform: str) -> NotChecked:
 
 
 def _unreadable(claim: PartitionValue) -> NotChecked:
-    return NotChecked(f"the partition value {claim.name} is no value that its transform makes", "tool")
+    return NotChecked(f"the transform of {claim.name} cannot make this partition value", "tool")
 
 
 def _strange(values: ChunkValues, kind: str) -> NotChecked:

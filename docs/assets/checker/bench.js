@@ -91,7 +91,7 @@ export async function bench(box, judge, told, root) {
   changes.addEventListener("change", () => (own.disabled = changes.value !== "own"));
   const which = told.files.length > 1 ? el("label", {}, "File ", files) : null;
   const form = el("form", { onsubmit: submit }, which, el("label", {}, "Find a field ", search), tree.box, about, el("label", {}, "Change ", changes), el("label", {}, "Value ", own), apply);
-  const words = "Change one field. Whatever follows from the layout is computed anew, as in the golden files, and the file is judged again.";
+  const words = "Change one field. Whatever follows from the layout is computed again, as in the golden files, and the file is judged again.";
   box.replaceChildren(el("h2", {}, "Break it"), el("p", {}, words), form, out);
   await laid();
   // Where a finding is: shown first, since of what is hidden a browser scrolls nothing.

@@ -1,4 +1,4 @@
-// The files that the home page handed over (drop.js); whoever asks gets them once, and they are forgotten.
+// The files that the home page handed over (drop.js); the first request gets them, and they are forgotten.
 export const handed = () =>
   new Promise((resolve) => {
     const request = indexedDB.open("pqassay", 1);

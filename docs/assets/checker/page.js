@@ -126,7 +126,7 @@ function taken({ items, files }) {
 }
 
 const drop = part("drop");
-part("file").addEventListener("click", ({ target }) => (target.value = "")); // so that the same file, written anew, is a change
+part("file").addEventListener("click", ({ target }) => (target.value = "")); // so that the same file, rewritten, is a change
 part("file").addEventListener("change", (event) => dropped(event.target.files));
 part("folder").addEventListener("click", ({ target }) => (target.value = ""));
 part("folder").addEventListener("change", ({ target }) => target.files.length && droppedFolder(chosen(target.files)));

@@ -94,7 +94,7 @@ const answers = {
   broken: ({ file }) => session.broken_file(file).toJs(),
 };
 
-// The last line of what Python says of an error names it; the lines before are of no use to a reader.
+// The last line of Python's message about an error names it; the lines before are of no use to a reader.
 const said = (error) => String(error.message ?? error).trim().split("\n").at(-1).replace(/^(\w+\.)+\w+: /, "");
 
 let queue = Promise.resolve();

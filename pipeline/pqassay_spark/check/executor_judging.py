@@ -42,7 +42,7 @@ class Judging:
 
     Attributes:
         settings: As in `pqassay check`.
-        means: Limits for one file, in a process beside the executor's Python; see `pqassay.judge.workers.Limits`.
+        means: Limits for one file, in a process beside the executor's Python; see `pqassay.judge.workers.WorkerLimits`.
         is_isolated: Whether files are judged in such a process: it may crash, hang or take all memory, and costs one file then.
         at_once: Tasks that may run on one machine at the same time, among which memory is shared.
         wants_etags: Whether the etags of objects are asked for; that takes one request for each.
@@ -92,7 +92,7 @@ def _judged(targets: Sequence[Target], judging: Judging) -> Generator[Judged]:
         return
     workers.preload()
     memory = workers.default_memory(judging.at_once) if means.memory is None else means.memory
-    limits = workers.Limits(1, means.timeout, memory)
+    limits = workers.WorkerLimits(1, means.timeout, memory)
     with contextlib.closing(workers.judged(targets, judging.settings, limits, judge=means.judge)) as results:
         yield from results
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from pqassay.judge.checker import Plan, planned
+from pqassay.judge.checker import CheckPlan, planned
 from pqassay.judge.options import AnyPath, CheckOptions
 from pqassay.report.model import Report
 from pqassay.stores.targets import Target
@@ -40,7 +40,7 @@ class OnExecutors:
         self.listing = SparkListing(session)
         self._session, self._means, self._tell = session, means, tell
 
-    def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
+    def judge(self, plan: CheckPlan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
         """See `pqassay.judge.checker.Work.judge`.
 
         Raises:
@@ -93,7 +93,7 @@ def check(
         tasks: Tasks to cut the work into.
         sample: How many files to judge; the others are ignored in the report, and none of them counts as passed.
         out: Folder of a findings table to write; see `pqassay_lake.history.findings_table`.
-        incremental: Take over what that table says of files that have not changed.
+        incremental: Reuse what that table says about unchanged files.
         tell: Told how many files are judged, how many there are, and how many findings there are so far.
         **options: See `pqassay.judge.checker.CheckOptions`.
 

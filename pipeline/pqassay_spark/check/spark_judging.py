@@ -159,7 +159,7 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
         verdicts: list[Verdict] | str = unpacked(result)
         if isinstance(verdicts, str):
             raise UsageError(verdicts)
-        # Files of a task share coverages; those of all tasks shall, so that nobody compares one for each file.
+        # Files of a task share coverages; those of all tasks shall, so that they are not compared file by file.
         shared = {id(coverage): coverage for (_, coverage), _ in verdicts}
         for key, coverage in shared.items():
             shared[key] = coverages.setdefault(coverage.identity, coverage)

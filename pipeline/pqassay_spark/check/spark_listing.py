@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pyarrow import fs
 
 from pqassay.stores.patterns import split
-from pqassay.stores.remote import Listed, Place, filesystem, listed
+from pqassay.stores.remote import ListedFile, StorePlace, filesystem, listed
 from pqassay.stores.remote_source import describe
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import Count, cores, packed, run, unpacked
@@ -36,7 +36,7 @@ class SparkListing:
         """Take the session from ``session`` when it is needed: not before there are two folders in a store."""
         self._session = session
 
-    def __call__(self, folder: Place) -> Iterator[Listed]:
+    def __call__(self, folder: StorePlace) -> Iterator[ListedFile]:
         """Yield every file in a folder and in the folders below it, in order.
 
         Raises:
@@ -44,7 +44,7 @@ class SparkListing:
             JobError: The executors cannot list it, and why.
         """
         depth = len(split(folder.path))
-        files: list[Listed] = []
+        files: list[ListedFile] = []
         folders = [folder.path]
         for level in range(LEVELS):
             below: list[str] = []
@@ -61,16 +61,16 @@ class SparkListing:
         """Folders of one level with which the executors begin; a single one is never enough."""
         return 2 if level == LEVELS - 1 else FOLDERS_PER_CORE * cores(self._session())
 
-    def _below(self, store: str, folders: list[str], depth: int) -> list[Listed]:
+    def _below(self, store: str, folders: list[str], depth: int) -> list[ListedFile]:
         tasks = pack([0] * len(folders), FOLDERS_PER_CORE * cores(self._session())) if folders[1:] else []
         if not tasks:
             return [file for path in folders for file in _all_below(store, path, depth)]
         work = [packed((store, [folders[position] for position in task], depth)) for task in tasks]
-        files: list[Listed] = []
+        files: list[ListedFile] = []
         for result in run(
             self._session(), work, list_task, description=f"pqassay: list {len(folders)} folders"
         ):
-            part: list[Listed] | str = unpacked(result)
+            part: list[ListedFile] | str = unpacked(result)
             if isinstance(part, str):
                 raise OSError(part)
             files += part
@@ -96,6 +96,6 @@ def list_task(task: bytes, count: Count) -> bytes:
     return packed(found)
 
 
-def _all_below(store: str, path: str, depth: int) -> list[Listed]:
+def _all_below(store: str, path: str, depth: int) -> list[ListedFile]:
     infos = filesystem(store).get_file_info(fs.FileSelector(path, recursive=True))
     return [listed(info, depth) for info in infos if info.type == fs.FileType.File]

@@ -87,7 +87,7 @@ def tell(done: Run[PmOutcome]) -> None:
     if partial:
         typer.echo(
             printable(
-                f"warning: of {counted(len(partial), 'file')} something is left out that _pm cannot say rightly, first of "
+                f"warning: {counted(len(partial), 'file')} have values that _pm cannot hold, which are left out; the first is "
                 f"{partial[0]}; `pqassay pm generate` says what"
             ),
             err=True,
@@ -96,7 +96,7 @@ def tell(done: Run[PmOutcome]) -> None:
     if lost:
         typer.echo(
             printable(
-                f"warning: the _pm of {counted(len(lost), 'file')} had more snapshots, which are gone now, first that of {lost[0]}"
+                f"warning: the _pm of {counted(len(lost), 'file')} had more snapshots, which are gone now; the first is {lost[0]}"
             ),
             err=True,
         )

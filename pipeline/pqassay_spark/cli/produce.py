@@ -162,7 +162,7 @@ def refuse_target(out: Path, *, overwrite: bool) -> None:
 
 
 def foreign_entry(out: Path) -> str | None:
-    """Something in a directory that is no output of Spark, by its path below; Spark removes whatever there is."""
+    """Something in a directory that Spark did not write, by its path below; Spark removes whatever there is."""
     for folder, folders, files in os.walk(out):
         for name in sorted(folders):
             if ("=" not in name and name != "_temporary") or Path(folder, name).is_symlink():

@@ -81,7 +81,7 @@ def index_directories(
 
     Raises:
         UsageError: There is no such folder.
-        Refused: It is no folder of this machine.
+        Refused: It is not a folder of this machine.
         JobError: The executors cannot do it.
     """
     if is_uri(local_path(root)):
@@ -139,7 +139,7 @@ def missing(path: str, wanted: WantedIndex, *, force: bool = False) -> list[Requ
 
     Raises:
         Refused: It does not have the columns.
-        FormatError: It is no Parquet file.
+        FormatError: It is not a Parquet file.
         OSError: It cannot be read.
     """
     with FileSource(path) as source:

@@ -98,7 +98,7 @@ def unknown_columns(settings: Settings, file: Work, state: WrittenState) -> list
 
 
 def _tellable(names: Iterable[str]) -> list[str]:
-    """The names that a table can hold; one that is no UTF-8 it cannot, and the file is then known by its index alone."""
+    """The names that a table can hold; if a name is not UTF-8, the file is known by its index alone."""
     tellable: list[str] = []
     for name in names:
         try:

@@ -1,7 +1,7 @@
 """The data files below a folder: what there is to index, with the size and time by which a change is noticed.
 
 Names and hidden folders are those of ``pqassay check``.  Summaries (``_metadata``), ``_pm`` files and the parts of an index
-table are no data.
+table are not data.
 """
 
 # ruff: noqa: PTH112, PTH116, PTH120 - paths stay the text that the user wrote, and there may be very many

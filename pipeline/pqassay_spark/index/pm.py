@@ -203,7 +203,7 @@ def is_fresh(data: str, target: str) -> bool:
 
     Raises:
         OSError: The Parquet file cannot be read.
-        FormatError: It is none.
+        FormatError: It is not a Parquet file.
     """
     with FileSource(data) as source:
         framing = read_framing(source)

@@ -96,7 +96,7 @@ def index_files(
     Raises:
         UsageError: There is no such folder.
         Refused: The request makes no sense: no column, several without a table, a folder inside a table, a folder for
-            the table that is none.
+            the table that cannot be used.
         JobError: The executors cannot do it.
         OSError: The table cannot be written.
     """
@@ -111,8 +111,8 @@ def index_files(
     settings = Settings(wanted, None, 0, force, inside_table, max_bytes)
     if folder is None and len(wanted) > 1:
         raise Refused(
-            f"a file holds one index, that of {wanted[0]}; what other columns hold goes into an index table, "
-            "and there is to be none: name its folder (--table), or one column"
+            f"a file holds one index, that of {wanted[0]}; other columns need an index table, "
+            "which is switched off: name its folder (--table), or a single column"
         )
     if folder is None:
         outcomes = _run(spark, settings, listing, Survey(), progress)
@@ -126,7 +126,7 @@ def index_files(
         if table is not None and known.damaged and not known.parts:
             # Parts that cannot be read are removed in the end; what is said to be a table had better be one.
             raise Refused(
-                f"{folder}: none of its parts can be read; if it is an index table, remove it, else name another folder"
+                f"{folder}: no part of it can be read; if it is an index table, remove it, else name another folder"
             )
         with table_upkeep.run_number(folder) as run:
             settings = Settings(wanted, str(folder.resolve()), run, force, inside_table, max_bytes)
@@ -142,10 +142,10 @@ def index_files(
             if table_upkeep.is_scattered(after):
                 is_whole = not any(file.trouble for file in listing.files) and listing.is_folder
                 table_upkeep.put_together(spark, folder, after, names if is_whole else None)
-    warnings = [f"{path} could not be read; what it said was found out again" for path in known.damaged]
+    warnings = [f"{path} could not be read; its files were indexed again" for path in known.damaged]
     refused = {file.name for file in outcomes if file.outcome is Outcome.REFUSED}
     states = {name: (file.size, file.modified) for file in listing.files for name in file.names}
-    # Of a file that was refused and has changed, what the table says holds no more.
+    # If a file was refused and has changed, what the table says no longer holds.
     valid = {
         path for (path, _), last in after.latest.items() if states.get(path) == (last.size, last.modified)
     }
@@ -154,13 +154,13 @@ def index_files(
 
 
 def _columns(columns: Sequence[str]) -> tuple[str, ...]:
-    wanted = tuple(columns)
-    if not wanted or not all(wanted):
+    names = tuple(columns)
+    if not names or not all(names):
         raise Refused("name at least one column")
-    twice = next((column for column in wanted if wanted.count(column) > 1), None)
+    twice = next((column for column in names if names.count(column) > 1), None)
     if twice is not None:
         raise Refused(f"column {twice} is named twice")
-    return wanted
+    return names
 
 
 def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bool) -> None:
@@ -231,17 +231,17 @@ def _run(
 
 
 def _work(file: DataFile, columns: Iterable[str], known: Survey) -> Work:
-    found = frozenset(
+    columns_there = frozenset(
         column
         for column in columns
         if all(known.knows(name, column, file.size, file.modified) for name in file.names)
     )
     path = file.path if file.store else os.path.abspath(file.path)  # noqa: PTH100 - links stay
-    return Work(path, file.names, file.size, file.modified, store=file.store, known=found)
+    return Work(path, file.names, file.size, file.modified, store=file.store, known=columns_there)
 
 
 def _remove_leftovers(listing: Listing) -> None:
-    """Remove the temporary files of killed processes that nobody took over, of files that are gone, for instance."""
+    """Remove the temporary files of killed processes that were left behind, of files that are gone, for instance."""
     if listing.store:
         return
     for folder in sorted({os.path.dirname(file.path) or "." for file in listing.files}):  # noqa: PTH120 - paths stay text

@@ -1,7 +1,7 @@
 """Keeping an index table in order: what it knows, numbers of runs, runs at the same time, and few large parts.
 
 Several runs may work on one table at once: each has a number of its own, so their parts never have the same name, and
-what a part says holds for files of just the size and time that it names, whoever wrote it.  Only putting parts together
+what a part says holds for files of just the size and time that it names.  Only putting parts together
 needs the table for itself; the lock for that is the folder's own and goes away with the process that holds it.
 
 A table that is killed at any moment says less than it could, and nothing wrong: parts are written whole, and old ones are
@@ -35,7 +35,7 @@ MOST_PARTS = 64
 """A table of more parts is put together into fewer."""
 
 GROUP_BYTES = 64 << 20
-"""About so many bytes of old parts become one new part."""
+"""About this many bytes of old parts become one new part."""
 
 _RESERVED = re.compile(r"\.run-(?P<run>\d{8})")
 """Names of the empty files by which a run reserves its number."""
@@ -105,7 +105,7 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
         if not name.startswith((".", "_")) and index_table.PART_NAME.fullmatch(name) is None:
             raise Refused(f"{folder} is not an index table: it holds {name}; name another folder")
         if not name.startswith((".", "_")) and not (folder / name).is_file():
-            raise Refused(f"{folder / name} is no file, as the parts of an index table are; remove it")
+            raise Refused(f"{folder / name} is not a file; parts of an index table are files: remove it")
 
 
 def survey(folder: Path) -> Survey:
@@ -145,7 +145,7 @@ def _counted(path: Path) -> pa.Table:
         if not file.schema_arrow.equals(index_table.SCHEMA):
             raise ValueError("it has other columns than an index table")
         for _ in file.iter_batches(columns=["value"]):
-            pass  # nobody wants the values here, but a part whose values cannot be read knows nothing
+            pass  # the values are not used here, but a part whose values cannot be read is useless
         keys = ["path", "column", "size", "modified"]
         return file.read(columns=keys).group_by(keys).aggregate([([], "count_all")])
 
@@ -196,7 +196,7 @@ class TableLock:
         os.close(self._descriptor)
 
     def share(self) -> None:
-        """Wait until nobody has it for himself."""
+        """Wait until the table is not locked."""
         self._flock(is_alone=False)
 
     def take(self) -> bool:
@@ -217,7 +217,7 @@ class TableLock:
 
 
 def clear(folder: Path, damaged: Sequence[Path]) -> None:
-    """Remove what killed runs left behind, and parts that cannot be read. Who calls it has the table for himself."""
+    """Remove what killed runs left behind, and parts that cannot be read. The caller holds the lock of the table."""
     for name in os.listdir(folder):  # noqa: PTH208 - names are wanted
         if name.startswith(".") and name.endswith(TEMPORARY_SUFFIX):
             remove_leftover(folder / name)
@@ -228,12 +228,12 @@ def clear(folder: Path, damaged: Sequence[Path]) -> None:
 
 
 def is_scattered(known: Survey) -> bool:
-    """True if the parts are so many that they should be put together, and can be."""
+    """True if there are enough parts to be put together, and they can be."""
     return len(known.parts) > MOST_PARTS and len(known.parts) >= 2 * len(_groups(known.parts))
 
 
 def put_together(spark: SparkSession, folder: Path, known: Survey, paths: Collection[str] | None) -> None:
-    """Write what counts of all parts into few, then remove the old ones. Who calls it has the table for himself.
+    """Write what counts of all parts into few, then remove the old ones. The caller holds the lock of the table.
 
     Args:
         spark: The session; each new part is a task.

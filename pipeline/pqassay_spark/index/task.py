@@ -26,7 +26,7 @@ FLUSH_CHARACTERS = 32 << 20
 """As soon as the values that were found are so long, likewise, so that they do not fill the memory."""
 
 PARTS_PER_TASK = 100
-"""Greatest number of parts that a task writes; their numbers stand in for the task's own."""
+"""Greatest number of parts that a task writes; their numbers replace the task's own."""
 
 
 def index_task(settings: Settings, number: int, files: Sequence[Work]) -> list[FileOutcome]:

@@ -68,7 +68,7 @@ def connected(address: str, name: str) -> SparkSession:
     """A session on a server of Spark Connect.
 
     Raises:
-        SparkStartError: Nobody answers there, or this Python lacks what speaks to it.
+        SparkStartError: No server answers there, or this Python lacks what speaks to it.
     """
     from pyspark.errors import PySparkException  # noqa: PLC0415 - importing this module must not cost what pyspark costs
     from pyspark.sql import SparkSession  # noqa: PLC0415 - as above
@@ -96,7 +96,7 @@ def _require_listener(address: str) -> None:
     """Make sure that somebody listens: the client of Spark Connect would ask for many minutes.
 
     Raises:
-        SparkStartError: Nobody does, or the address is none.
+        SparkStartError: No server answers, or the address is not valid.
     """
     from pqassay_spark.jobs.start import SparkStartError  # noqa: PLC0415 - it knows this module
 
@@ -131,7 +131,7 @@ def grpc_words(message: str) -> str:
 
 
 def cores(spark: SparkSession) -> int:
-    """Tasks that run at the same time: the parts into which the server cuts rows that nobody has cut. One small job, once."""
+    """Tasks that run at the same time: the parts into which the server cuts rows that have no partitions yet. One small job, once."""
     from pyspark.sql.functions import spark_partition_id  # noqa: PLC0415 - see `connected`
 
     session = session_id(spark)
@@ -171,14 +171,14 @@ def run(
     """
     frame = spark.createDataFrame([(at, bytearray(task)) for at, task in enumerate(tasks)], TASKS)
     alone = frame.repartitionByRange(len(tasks), "position")
-    found = {} if results is None else results
+    outcomes = {} if results is None else results
     files = findings = 0
     with _interruptible(spark):
         for row in alone.mapInArrow(cast("Any", _Mapped(work)), RESULTS).toLocalIterator():
-            found[row["position"]] = bytes(row["result"])
+            outcomes[row["position"]] = bytes(row["result"])
             files, findings = files + row["files"], findings + row["findings"]
             tell((files, findings))
-    return [found[at] for at in range(len(tasks))]
+    return [outcomes[at] for at in range(len(tasks))]
 
 
 class _interruptible:  # noqa: N801 - a context manager reads like a verb

@@ -42,7 +42,7 @@ MOST_DEATHS = 2
 """An item whose worker died so often is given up."""
 
 MOST_ROUNDS = 50
-"""After so many jobs that ended with a dead worker, the machine is to blame and not an item."""
+"""After this number of jobs that ended with a dead worker, the machine is to blame and not an item."""
 
 _TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed \d+ times?")
 

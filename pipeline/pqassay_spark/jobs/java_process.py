@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark import SparkConf
 
 NOISE = b"WARNING: Using incubator modules: jdk.incubator.vector"
-"""A line that tells nobody anything."""
+"""A line without information."""
 
 STDERR = 2
 """Descriptor to which this process prints errors."""
@@ -34,9 +34,9 @@ PATIENCE = 5.0
 def launched(conf: SparkConf) -> JavaGateway:
     """Launch Java for a Spark context.
 
-    A signal does not wait for it: the launch has a thread of its own, and ends by itself if nobody wants it any more.  Spark's
+    A signal does not wait for it: the launch has a thread of its own, and ends by itself if it is not wanted any more.  Spark's
     function, when it is interrupted, takes away the folder in which Java is about to write a file; then Java fails and stays,
-    and nobody ends it.
+    and is not ended.
 
     Raises:
         PySparkException: It does not start.
@@ -90,7 +90,7 @@ def quiet_stderr() -> Generator[int]:
 
 
 def pass_on(out: int, write: Callable[[bytes], object]) -> None:
-    """Pass on what comes out of a pipe, at once, until nobody can write into it any more."""
+    """Pass on what comes out of a pipe, at once, until its writers are gone."""
     kept = b""
     is_line_start = True
     with os.fdopen(out, "rb", buffering=0) as pipe:

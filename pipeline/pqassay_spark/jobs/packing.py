@@ -19,7 +19,7 @@ TASKS_PER_CORE = 4
 """So many tasks for each core, as far as there are files and work."""
 
 FILES_PER_TASK = 50
-"""At most about so many files in a task."""
+"""Files in a task, at most about."""
 
 WORTH_A_TASK = 64 << 20
 """Bytes below which no core gets a second task: starting one and tidying up after it cost as much as reading 25 MB."""
@@ -31,7 +31,7 @@ def task_count(files: int, cores: int, work: int | None = None) -> int:
     Args:
         files: How many there are.
         cores: Tasks that run at the same time.
-        work: Bytes of all of them, each with `PER_FILE` added; very many where nobody says.
+        work: Bytes of all of them, each with `PER_FILE` added; very many where they are not known.
 
     >>> task_count(3, cores=2), task_count(100, cores=2), task_count(1000, cores=2)
     (3, 8, 20)

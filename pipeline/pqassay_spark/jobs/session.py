@@ -117,7 +117,7 @@ def own_sockets() -> dict[str, str]:
     """Settings by which Java and the Python workers of this machine talk through sockets in a folder of our own.
 
     Spark uses TCP unless told otherwise, and two sides that write little pieces in turns wait for each other there: about 40
-    milliseconds for each task.  Who can open such a socket needs no other secret, so that nobody else gets into the folder; it
+    milliseconds for each task.  A process that can open such a socket needs no other secret, so the folder is closed to others; it
     goes away with this process.  Spark before 4.1 does not know the settings and leaves them alone.
 
     Returns:

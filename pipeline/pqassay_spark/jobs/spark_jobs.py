@@ -40,7 +40,7 @@ PATIENCE = 10.0
 """Seconds that a cancelled job has to end."""
 
 LEVEL = 1
-"""Of zlib: what is alike among thousands of reports is found at any level."""
+"""The level of zlib: what is alike among thousands of reports is found at any level."""
 
 DEATHS = (
     "Python worker exited unexpectedly",

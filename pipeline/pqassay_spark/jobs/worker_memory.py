@@ -1,6 +1,6 @@
 """Memory of Spark's Python workers, which they look through for garbage between two tasks.
 
-With pyarrow and what else is loaded that takes about as long as a small task.  Modules are no garbage and never become any.
+With pyarrow and what else is loaded that takes about as long as a small task.  Modules never become garbage.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _kept_in = 0
 def keep_what_is_loaded() -> None:
     """Have the collector pass over what there is now, from the next task on; called in a worker at the end of a task.
 
-    Once in each process: what comes later is looked through as ever.  Objects that nothing refers to go away all the same, and
+    Once in each process: what comes later is looked through as ever.  Objects that nothing refers to still go away, and
     of cycles, which only the collector finds, there are none at this moment, since it looks once more before.
     """
     global _kept_in  # noqa: PLW0603 - it is a fact about the process

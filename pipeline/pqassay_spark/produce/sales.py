@@ -46,10 +46,10 @@ YEARS = tuple(FIRST_DAY)
 """Values of the column ``year``."""
 
 NULL_NATION = 20
-"""One nation in so many is null."""
+"""One nation in this number is null."""
 
 NULL_AMOUNT = 30
-"""One amount in so many is null."""
+"""One amount in this number is null."""
 
 BLOOM_COLUMN = "customer"
 """The column that gets a bloom filter.
@@ -195,7 +195,7 @@ def write_sales(
         spark: The session.
         out: The directory.
         rows: How many rows.
-        files: How many files; where ``partition_by`` is given, so many for each of its values.
+        files: How many files; where ``partition_by`` is given, for each of its values.
         seed: Another seed gives other rows.
         wide: With more columns, see `sales`.
         rare: With a nation that few files hold, see `sales`.
@@ -213,7 +213,7 @@ def write_sales(
     }
     tasks = files
     if not skew and partition_by is None and files and rows % files == 0:
-        # Files of the same size: a task can begin a new one after so many rows. A task for each takes twice as long.
+        # Files of the same size: a task can begin a new one after a number of rows. A task for each takes twice as long.
         tasks = min(files, TASKS_PER_CORE * cores(spark))
         writing["maxRecordsPerFile"] = str(rows // files)
     table = sales(spark, rows, files=files, seed=seed, wide=wide, rare=rare, skew=skew, tasks=tasks)

@@ -34,7 +34,7 @@ NOTES = (
 """Texts of notes."""
 
 MOST_REPEATS = 200
-"""Most repetitions of the text in a note: half of the notes have one, a few so many that they are longer than all others together."""
+"""Most repetitions of the text in a note: half of the notes have one, and a few notes are longer than all others together."""
 
 TAGS = ("new", "gift", "späti", "セール", "returned", "b2b")
 """Members of ``tags``."""
@@ -119,7 +119,7 @@ def _times(draw: Draw) -> list[Column]:
 
 
 def _scaled(number: Column, places: int) -> Column:
-    """A whole number of at most 16 digits with so many of them behind the point."""
+    """A whole number of at most 16 digits, some of them behind the point."""
     from pyspark.sql import functions as f  # noqa: PLC0415 - see `Draw`
 
     return number.cast("decimal(16,0)") * f.lit(Decimal(1).scaleb(-places))

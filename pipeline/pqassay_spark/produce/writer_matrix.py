@@ -172,7 +172,7 @@ TYPES = (
     _times("micros", "Times in microseconds", "at: INT64, at: TIMESTAMP, at: bounds, at: column index", stored="TIMESTAMP_MICROS"),
     _times("millis", "Times in milliseconds", "at: INT64, at: TIMESTAMP, at: bounds, at: column index", stored="TIMESTAMP_MILLIS"),
     _case("timestamp-without-zone", "Times of no zone", "name STRING, at TIMESTAMP_NTZ", NAIVE, "at: INT64, at: TIMESTAMP", column="name"),
-    _case("date", "Days, before 1970 as well", "name STRING, day DATE", (("leap", dt.date(2024, 2, 29)), ("none", None), ("early", dt.date(1900, 1, 1)), ("late", dt.date(9999, 12, 31))), "day: INT32, day: DATE, day: bounds", column="name"),
+    _case("date", "Days, some of them before 1970", "name STRING, day DATE", (("leap", dt.date(2024, 2, 29)), ("none", None), ("early", dt.date(1900, 1, 1)), ("late", dt.date(9999, 12, 31))), "day: INT32, day: DATE, day: bounds", column="name"),
     _case("decimal", "Decimals in 32 bits, 64 bits and 16 bytes", OF_DECIMALS, DECIMALS, "small: INT32, medium: INT64, large: FIXED_LEN_BYTE_ARRAY, small: DECIMAL", settings=MODERN),
     _case("decimal-legacy", "Decimals as Spark once wrote them: bytes at any precision", OF_DECIMALS, DECIMALS, "small: FIXED_LEN_BYTE_ARRAY, medium: FIXED_LEN_BYTE_ARRAY, large: FIXED_LEN_BYTE_ARRAY", settings=LEGACY),
     _case("small-numbers", "Integers of 8 and 16 bits, booleans, floats of 32 bits", "tiny TINYINT, short SMALLINT, flag BOOLEAN, ratio FLOAT", ((-128, 32767, True, 0.5), (None, None, None, None), (127, -32768, False, -0.0), (0, 0, True, 1.5)), "tiny: INT32, tiny: INTEGER, short: INTEGER, flag: BOOLEAN, ratio: FLOAT"),

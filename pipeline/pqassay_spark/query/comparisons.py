@@ -60,7 +60,7 @@ NANOSECONDS = 1000
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownMoment:
     """A date or a time of which it is known what Spark takes it for: days, or microseconds, since 1970."""
 
     number: int
@@ -209,7 +209,7 @@ def _moments(
     """How constants that are days, or microseconds, since 1970 are read, as long as they fit into signed numbers."""
 
     def read(_kind: Any, literals: Sequence[Any]) -> Constants:
-        numbers = [one.number if isinstance(one, Known) else number_of(one) for one in literals]
+        numbers = [one.number if isinstance(one, KnownMoment) else number_of(one) for one in literals]
         if any(number is None or not -limit <= number < limit for number in numbers):
             return None
         step = 1 if name == "date" else NANOSECONDS

@@ -41,7 +41,7 @@ def read_predicate(spark: SparkSession, predicate: str | Tree) -> Tree:
     """The tree of a predicate, with Python's own values.
 
     Raises:
-        Refused: It is none, or one that a tree cannot say.
+        Refused: It is not a predicate, or one that a tree cannot say.
     """
     if not isinstance(predicate, str):
         try:
@@ -120,13 +120,13 @@ def find_column(schema: StructType, name: str, *, case_sensitive: bool) -> Schem
     Raises:
         Refused: There is none, or several.
     """
-    found = list(_columns_named(schema, name, (), str if case_sensitive else str.lower))
-    if not found:
+    matching = list(_columns_named(schema, name, (), str if case_sensitive else str.lower))
+    if not matching:
         raise Refused(f"there is no column {name}")
-    if len(found) > 1:
-        paths = " and ".join(column.quoted for column in found)
+    if len(matching) > 1:
+        paths = " and ".join(column.quoted for column in matching)
         raise Refused(f"{name} may be {paths}; rename one of them")
-    return found[0]
+    return matching[0]
 
 
 def _columns_named(
@@ -168,7 +168,7 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
             return column.isNotNull()
         if name in ("in", "not in"):
             literals = [f.lit(spark_value(literal, kind)) for literal in rest[0]]
-            # Of nothing, SQL has no list: nothing is in it, null neither.
+            # SQL has no empty list: nothing is in it, null neither.
             among = column.isin(literals) if literals else f.lit(False)
             return among if name == "in" else ~among
         return cast("Column", COMPARISONS[name](column, f.lit(spark_value(rest[0], kind))))
@@ -177,7 +177,7 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
 
 
 def spark_value(literal: Any, kind: DataType) -> Any:
-    """A constant as Spark has it. A number that is no binary fraction is exact where the column is.
+    """A constant as Spark has it. A number that is not a binary fraction is exact where the column is.
 
     Raises:
         Refused: Spark does not have it.
@@ -188,7 +188,7 @@ def spark_value(literal: Any, kind: DataType) -> Any:
         try:
             literal.encode()
         except UnicodeEncodeError:
-            raise Refused(f"{literal[:50]!a} is no text: it holds half a surrogate pair") from None
+            raise Refused(f"{literal[:50]!a} is not text: it holds half a surrogate pair") from None
         if isinstance(literal, TypedText) and isinstance(kind, StringType):
             raise Refused(
                 f"{str(literal)!r} has a type, and the column is text, which Spark would convert; write the text alone, "

@@ -1,6 +1,6 @@
 """Spark's own scan of a folder of Parquet files, without the files that their indexes rule out.
 
-The driver asks the indexes which files a predicate leaves over, and gives Spark their names as a filter on its hidden
+The driver asks the indexes which files a predicate keeps, and gives Spark their names as a filter on its hidden
 column ``_metadata.file_path``.  Spark then opens only these; everything else is as it is without: its own listing of
 the files, partition columns, the vectorised reader, which leaves out row groups by their statistics, dictionaries and
 bloom filters.  On this machine the indexes are loaded while Spark lists the files and finds their schema; see
@@ -66,7 +66,7 @@ class ReadOptions(TypedDict, total=False):
         table: A folder with an index table, ``"auto"`` for the one beside the root if there is one.
         trust: ``companion``, or ``published`` where you vouch for indexes without companion record; see `open_indexed`.
         column: What those describe.
-        schema: Of the rows; by default Spark finds it in the files.
+        schema: That of the rows; by default Spark finds it in the files.
         options: More options of Spark's Parquet reader.
     """
 
@@ -93,7 +93,7 @@ def read(
         **how: See `ReadOptions`.
 
     Raises:
-        Refused: The predicate is none, or says what no tree can say.
+        Refused: The predicate is not valid, or says what no tree can say.
         AnalysisException: Spark cannot read the folder.
 
     Warns:
@@ -175,7 +175,7 @@ def _left_out(
     if not names:
         return {}, ()  # a URI that Spark takes for a pattern: what it lists is below other folders
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
-    # Of the whole path: with the option `basePath`, folders above the root are partitions, too.
+    # By the whole path: with the option `basePath`, folders above the root are partitions, too.
     above = local_path(spark_location(root))
     partitions = {key.lower() for name in names for key in partition_keys(f"{above}/{name}")}
     columns: dict[str, AskedColumn] = {}
@@ -214,7 +214,7 @@ def partition_keys(path: str) -> list[str]:
 PIECE = 7_000
 """Bytes of names of files that Java hands over at a time, about.
 
-It sends 8 KiB at once.  Of a longer answer it holds the rest back until the beginning is acknowledged, for which the system
+It sends 8 KiB at once.  In a longer answer it holds the rest back until the beginning is acknowledged, for which the system
 takes its time: 40 ms, and five times that for 16 KiB.
 """
 

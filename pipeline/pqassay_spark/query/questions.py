@@ -25,7 +25,7 @@ from pqassay_spark.query.comparisons import (
     MEMBERSHIPS,
     NANOSECONDS,
     UNSURE,
-    Known,
+    KnownMoment,
     arrow_type,
     compared,
     days_of,
@@ -81,7 +81,7 @@ def question(
 
     Args:
         tree: The predicate.
-        columns: For names of the tree the columns.  What the tree says of others is left open.
+        columns: For names of the tree the columns.  What the tree says about others is left open.
         read: What the constants are.
         may_be_old: Whether Spark may take dates of long ago for others, since they were written by the calendar of Spark 2; then nothing is
             said about them.
@@ -176,7 +176,7 @@ def reading(spark: SparkSession, tree: Tree, columns: Mapping[str, AskedColumn])
     def read(literal: Any, kind: DataType, name: str) -> Any:
         temporal = type(kind)
         if isinstance(literal, Moment):
-            return Known(literal.number if literal.kind == "date" else literal.number // 1000)
+            return KnownMoment(literal.number if literal.kind == "date" else literal.number // 1000)
         if isinstance(literal, dt.datetime) and literal.utcoffset() is None:
             return UNSURE  # to Python a moment in the zone of this machine
         if isinstance(literal, dt.date):
@@ -187,7 +187,7 @@ def reading(spark: SparkSession, tree: Tree, columns: Mapping[str, AskedColumn])
             return UNSURE
         number = _canonical(temporal, literal)
         number = known.get((temporal, str(literal))) if number is None else number
-        return UNSURE if number is None else Known(number)
+        return UNSURE if number is None else KnownMoment(number)
 
     return read
 
@@ -221,7 +221,7 @@ def _canonical(kind: type[DataType], text: str) -> int | None:
 def _asked(
     spark: SparkSession, texts: list[tuple[type[DataType], str]]
 ) -> dict[tuple[type[DataType], str], int]:
-    """What Spark says that texts are: days or microseconds since 1970; without those that are no dates or times."""
+    """What Spark says that texts are: days or microseconds since 1970; without those that are not dates or times."""
     numbers = [
         f.unix_date(f.lit(text).try_cast("date"))
         if kind is DateType

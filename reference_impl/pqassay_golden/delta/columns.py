@@ -99,7 +99,7 @@ GOOD_TABLES = (
 _SECOND: Any = metadata(schema(id="long", city="string", year="integer"), ("city", "year"))
 
 BAD_TABLES = (
-    values("stored-in-another-city", "A file stores another partition value than the log has", "Whoever reads the file alone finds another value.", change("add.partitionValues.city", "Rome"), "011", of="materialized"),
+    values("stored-in-another-city", "A file stores another partition value than the log has", "A reader of the file alone finds another value.", change("add.partitionValues.city", "Rome"), "011", of="materialized"),
     bad("domain-of-another-owner", "A domain says something else in the checkpoint than in the log", "What the domain says is lost with the log.", change("domainMetadata.configuration", json.dumps({"owner": 2}), line=3, file=CHECKPOINT), "045", of="domains"),
     footer("nulls-of-an-absent-column", "A column that the file does not have is said to have no nulls", "A query for nulls skips the file.", change("add.stats.nullCount.town", 0, line=2), "046", of="evolved"),
     bad("widened-from-text", "The type of a column is said to have been text", "Queries fail.", change("metaData.schemaString", _widened("string"), line=2), "047", of="widened"),

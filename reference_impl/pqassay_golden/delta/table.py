@@ -240,7 +240,7 @@ BAD_TABLES = (
     bad("line-twice-a-member", "An action has a member twice", READ_FAILS, TableMutation(file=commit(0), op="write", line=1, to='{"protocol":{"minReaderVersion":1,"minReaderVersion":3,"minWriterVersion":2}}'), "001"),
     bad("line-cut", "The last action is cut", READ_FAILS, TableMutation(file=commit(0), op="write", line=4, to='{"add":{"path":"part-1.par'), "001"),
     bad("commit-missing", "A commit between the checkpoint and the newest one is missing", "Queries fail, or show an older state.", TableMutation(file=commit(2), op="drop"), "002", of="checkpointed"),
-    bad("checkpoint-broken", "A line of the checkpoint is no JSON", READ_FAILS, TableMutation(file=CHECKPOINT, op="write", line=3, to="{"), "003", of="checkpointed"),
+    bad("checkpoint-broken", "A line of the checkpoint is not JSON", READ_FAILS, TableMutation(file=CHECKPOINT, op="write", line=3, to="{"), "003", of="checkpointed"),
     bad("no-protocol", "Nothing says which version of the protocol the table needs", READ_FAILS, TableMutation(file=commit(0), op="write", line=1, to=""), "004"),
     bad("schema-broken", "The schema is cut", READ_FAILS, change("metaData.schemaString", '{"type":"struct"', line=2), "005"),
     bad("partitioned-by-nothing", "A partition column is not in the schema", READ_FAILS, change("metaData.partitionColumns", ["town"], line=2), "005"),

@@ -21,7 +21,7 @@ VALUE = "footer.key_value_metadata[0].value"
 ENTRY = "directory.entries[0]"
 HEAD, BLOB = f"{ENTRY}.head", f"{ENTRY}.blob"
 
-USELESS = "Readers do without the indexes."
+USELESS = "Readers ignore the indexes."
 LOST = "A query for the value skips rows that have it, and nothing says so."
 WRONG = "A query that is answered from the sums gets a wrong number, and nothing says so."
 VAIN = "Readers read rows in vain."
@@ -60,10 +60,10 @@ BAD = (
     _footer("writer-beyond", "The name of the writer is longer than its entry", USELESS, SETS, set_to(f"{HEAD}.writer_length", 60_000), "DIR-006"),
     _footer("name-not-utf8", "The name of a column is not UTF-8", USELESS, SETS, set_to(f"{ENTRY}.columns[0].names[0].text", b"\xff"), "DIR-006"),
     # The entry
-    _footer("granularity-unknown", "The granularity has a number that nobody knows", USELESS, SETS, set_to(f"{HEAD}.granularity", 3), "DIR-007"),
-    _footer("placement-unknown", "The placement has a number that nobody knows", USELESS, SETS, set_to(f"{HEAD}.placement", 3), "DIR-007"),
+    _footer("granularity-unknown", "The granularity has an unknown number", USELESS, SETS, set_to(f"{HEAD}.granularity", 3), "DIR-007"),
+    _footer("placement-unknown", "The placement has an unknown number", USELESS, SETS, set_to(f"{HEAD}.placement", 3), "DIR-007"),
     _footer("codec-unknown", "The blob is said to be compressed with Brotli", USELESS, SETS, set_to(f"{HEAD}.codec", int(CompressionCodec.BROTLI)), "DIR-007"),
-    _index("flags", "A flag that nobody knows", NOTHING, SETS, set_to(f"{HEAD}.flags", 1), "DIR-008", tier="footer"),
+    _index("flags", "An unknown flag", NOTHING, SETS, set_to(f"{HEAD}.flags", 1), "DIR-008", tier="footer"),
     _index("reserved", "The reserved field of the directory is not 0", NOTHING, SETS, set_to("directory.reserved", 1), "DIR-008", tier="footer"),
     _index("reserved-of-sums", "The reserved field of zone sums is not 0", NOTHING, SUMS, set_to(f"{BLOB}.head.reserved", 1), "DIR-008"),
     _aside("entry-twice", "Two entries have the same type, granularity and columns", "The first of them is dead weight.", SETS, Mutation("duplicate", ENTRY), "DIR-009", tier="footer"),
@@ -72,7 +72,7 @@ BAD = (
     # What ties it to the data
     _footer("body-beyond", "The blob is said to be behind the footer", USELESS, "sets-of-row-groups", _add(f"{HEAD}.offset", 1 << 20), "DIR-012"),
     _footer("extension-beyond", "The blob is said to be behind the end of the extension", USELESS, "sums-of-file", _add(f"{HEAD}.offset", 1 << 20), "DIR-012"),
-    _index("blobs-overlap", "Two entries have the same bytes of the body for their blobs", "Who writes one of them anew damages the other.", "twins", _add(f"{HEAD}.offset", len(PLAIN_SETS)), "DIR-013"),
+    _index("blobs-overlap", "Two entries have the same bytes of the body for their blobs", "Rewriting one of them damages the other.", "twins", _add(f"{HEAD}.offset", len(PLAIN_SETS)), "DIR-013"),
     _aside("blob-crc", "The checksum of the entry is not that of its blob", USELESS, SETS, _add(f"{HEAD}.crc32", 1), "DIR-014", tier="index"),
     _aside("blob-crc-in-the-body", "The checksum of the entry is not that of its blob, which is in the body", USELESS, "sets-of-row-groups", _add(f"{HEAD}.crc32", 1), "DIR-014", tier="index"),
     _aside("plain-length", "The blob is said to be a byte longer than it is", USELESS, SETS, _add(f"{HEAD}.plain_length", 1), "DIR-015", tier="index"),
@@ -92,7 +92,7 @@ BAD = (
     _aside("values-not-there", "A set counts three values, and has two", USELESS, SETS, _add(f"{BLOB}.heads[0].value_count", 1), "DIR-022", "DIR-023", tier="index"),
     _index("value-count", "The entry counts a value more than its blob has", NOTHING, SETS, _add(f"{HEAD}.value_count", 1), "DIR-023"),
     # Distinct sets
-    _index("flag-of-a-set", "A set has a flag that nobody knows", NOTHING, SETS, _add(f"{BLOB}.heads[0].flags", 8), "DIR-024"),
+    _index("flag-of-a-set", "A set has an unknown flag", NOTHING, SETS, _add(f"{BLOB}.heads[0].flags", 8), "DIR-024"),
     _index("values-descending", "The values of a set are in descending order", LOST, SETS, set_to(f"{BLOB}.values[0]", _length("tin") + _length("lead")), "DIR-025"),
     _index("value-of-nan", "A set lists NaN", VAIN, "zeros-and-nan", set_to(f"{BLOB}.values[0]", bytes(8) + bytes.fromhex("000000000000f87f")), "DIR-025"),
     bad("value-missing", "A complete set lacks a value that rows have", LOST, SETS, set_to(f"{BLOB}.values[1]", _length("tin") + _length("zins")), "DIR-026", decode="accept", predicate=["=", "metal", "zinc"]),
@@ -121,6 +121,6 @@ BAD = (
     bad("greatest-of-a-sketch", "The greatest value of a sketch is not that of the column", "The highest quantile is wrong.", "kll-of-file", set_to(f"{BLOB}.sketches[0]", KLL_OF_PRICES[:32] + bytes.fromhex("0080e03779c35143") + KLL_OF_PRICES[40:]), "DIR-043", decode="accept"),
     bad("ranks", "A sketch holds other values between the smallest and the largest", "Queries are planned badly.", "kll-of-file", set_to(f"{BLOB}.sketches[0]", KLL_OF_PRICES[:40] + bytes.fromhex("0080e03779c34143") * 2 + KLL_OF_PRICES[56:64] + bytes.fromhex("0080e03779c34143")), "DIR-044", decode="accept"),
     # IDX1
-    _aside("idx1-of-row-groups", "An entry says of an IDX1 blob that it describes row groups", USELESS, "idx1", set_to(f"{HEAD}.granularity", int(Granularity.ROW_GROUP)), "DIR-048", tier="index"),
+    _aside("idx1-of-row-groups", "An entry claims that an IDX1 blob describes row groups", USELESS, "idx1", set_to(f"{HEAD}.granularity", int(Granularity.ROW_GROUP)), "DIR-048", tier="index"),
     bad("idx1-value-missing", "An IDX1 blob that an entry describes lacks a value that rows have", LOST, "idx1", set_to(BLOB, idx1.build_blob({"lead", "tin", "zins"})), "DIR-045", decode="accept"),
 )  # fmt: skip

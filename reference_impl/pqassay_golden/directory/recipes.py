@@ -15,7 +15,7 @@ from pqassay_golden.recipes import DATA, ENGINES, Bad, Made, Valid, input_of
 from pqassay_golden.rows import literal_rows
 from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_reference.directory.embedding import changed_file
-from pqassay_reference.directory.making.blobs import Blob
+from pqassay_reference.directory.making.blobs import MadeBlob
 from pqassay_reference.directory.making.described_data import DescribedData, OpenFile, find_columns
 from pqassay_reference.directory.making.entry import MadeIndex, Request, index_of, make_index
 from pqassay_reference.directory.reading.stated_values import index_directory
@@ -33,7 +33,7 @@ SINCE = "0.7.0"
 
 
 @dataclass(frozen=True)
-class Index:
+class IndexRecipe:
     """An index of a golden file.
 
     Attributes:
@@ -72,14 +72,14 @@ class Index:
             self.value_count
             or make_index(file, replace(request, codec=CompressionCodec.UNCOMPRESSED)).entry.head.value_count
         )
-        return index_of(data, request, Blob(blob, counted), blob if self.stored is None else self.stored)
+        return index_of(data, request, MadeBlob(blob, counted), blob if self.stored is None else self.stored)
 
 
 Edit = Callable[[Sequence[Entry]], Sequence[str | None]]
 """Makes the values of the keys from the entries of the directory."""
 
 
-def with_indexes(data: bytes, indexes: Sequence[Index]) -> bytes:
+def with_indexes(data: bytes, indexes: Sequence[IndexRecipe]) -> bytes:
     """A file with indexes."""
     source = BytesSource(data)
     framing = read_framing(source)
@@ -109,7 +109,7 @@ def key_value(data: bytes) -> Any:
 
 
 def binary(change: Callable[[bytes], bytes]) -> Edit:
-    """Other bytes of the directory before its checksum, which is made anew."""
+    """Other bytes of the directory before its checksum, which is computed again."""
 
     def edit(entries: Sequence[Entry]) -> Sequence[str]:
         return [key_value(with_crc(change(build_directory(entries)[:-CRC_SIZE]) + bytes(CRC_SIZE)))]
@@ -134,7 +134,7 @@ class GoodDirectory(Valid):
     """
 
     file: TinyParquet
-    indexes: Sequence[Index]
+    indexes: Sequence[IndexRecipe]
     predicate: Sequence[Any]
     edit: Edit | None = None
     misread_by: tuple[str, ...] = ()
@@ -161,7 +161,12 @@ class GoodDirectory(Valid):
 
 
 def good(
-    name: str, title: str, file: TinyParquet, indexes: Sequence[Index], predicate: Sequence[Any], **more: Any
+    name: str,
+    title: str,
+    file: TinyParquet,
+    indexes: Sequence[IndexRecipe],
+    predicate: Sequence[Any],
+    **more: Any,
 ) -> GoodDirectory:
     """A line of a table: a valid case."""
     return GoodDirectory(f"dir/{name}", title, file, indexes, predicate, since=SINCE, **more)

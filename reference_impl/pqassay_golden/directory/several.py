@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from pqassay_golden.directory.recipes import Index, bad, binary, good
+from pqassay_golden.directory.recipes import IndexRecipe, bad, binary, good
 from pqassay_golden.directory.whole import (
     FILE,
     HLL,
@@ -47,7 +47,7 @@ KLL_OF_GROUPS = (
     bytes.fromhex("05010f00c80008000200000000000000c8000100c6000000" "0000000000000080" "000000000000e03f" "0000000000000080" "000000000000e03f"),
     bytes.fromhex("05010f00c80008000200000000000000c8000100c6000000" "0000000000000040" "0080e03779c34143" "0080e03779c34143" "0000000000000040"),
 )  # fmt: skip
-"""Of the prices of either row group, with k = 200; NaN is left out."""
+"""Sketches of the prices of either row group, with k = 200; NaN is left out."""
 
 KLL_OF_PAGES = (
     KLL_OF_GROUPS[0],
@@ -55,7 +55,7 @@ KLL_OF_PAGES = (
     bytes.fromhex("02020f04c80008000000000000000040"),
     bytes.fromhex("02020f04c80008000080e03779c34143"),
 )
-"""Of the prices of each page: the only price of the second is NaN, so that its sketch is empty."""
+"""Sketches of the prices of each page: the only price of the second is NaN, so that its sketch is empty."""
 
 HLL_OF_PAGES = (
     bytes.fromhex("0201070c03080208db1b020f9ac2a10f"),
@@ -63,7 +63,7 @@ HLL_OF_PAGES = (
     bytes.fromhex("0201070c0308010832936d05"),
     bytes.fromhex("0201070c03080108db1b020f"),
 )
-"""Of the metals of each page, with 2^12 registers."""
+"""Sketches of the metals of each page, with 2^12 registers."""
 
 
 def _each_alone(entries: Sequence[Entry]) -> Sequence[str]:
@@ -72,13 +72,13 @@ def _each_alone(entries: Sequence[Entry]) -> Sequence[str]:
 
 
 def _around_later_major(entries: Sequence[Entry]) -> Sequence[str | None]:
-    """A directory of a major version that nobody knows between two of this one."""
+    """A directory of an unknown major version between two of this one."""
     first, second = _each_alone(entries)
     return [first, *binary(lambda raw: raw[:4] + b"\x02" + raw[5:] + b"whatever")(entries), second]
 
 
-def _sets(columns: str) -> Index:
-    return Index(SETS, columns, ROW_GROUP, INLINE)
+def _sets(columns: str) -> IndexRecipe:
+    return IndexRecipe(SETS, columns, ROW_GROUP, INLINE)
 
 
 ROWS_OF_TIN = b"\x05\x04"
@@ -99,22 +99,22 @@ def _named(entries: Sequence[Entry]) -> Sequence[str]:
     return [directory_text([*named, *others])]
 
 
-METAL_AND_LOT = (_sets("metal"), Index(SUMS, "lot", ROW_GROUP, INLINE))
+METAL_AND_LOT = (_sets("metal"), IndexRecipe(SUMS, "lot", ROW_GROUP, INLINE))
 
 GOOD = (
     good("two-directories", "Two directories, each with one entry, which are taken together", SALES, METAL_AND_LOT, TIN, edit=_each_alone),
     good("two-directories-of-twins", "Two directories that describe two columns of the same values", TWINS, [_sets("metal"), _sets("copy")], TIN, edit=_each_alone),
     good("beside-later-major", "A directory of a later major version is between two others", SALES, METAL_AND_LOT, TIN, edit=_around_later_major, rules=("DIR-060",)),
     good("extension-of-another", "The extension field of the footer begins with another UUID, and no entry refers to it", FOREIGN, METAL_AND_LOT, TIN),
-    good("pages-and-empty-row-group", "Entries describe pages, and one row group has none", SEVERAL_GROUPS, [Index(SETS, "lot", PAGE, INLINE), Index(SUMS, "metal", PAGE)], LOT),
-    good("kll-of-row-groups", "A KLL sketch of the prices of each row group", SALES, [Index(KLL, "price", ROW_GROUP, INLINE, blob=build_sketches(KLL_OF_GROUPS), value_count=4)], TIN),
-    good("kll-of-pages", "A KLL sketch of the prices of each page, one of which has nothing but NaN", SALES, [Index(KLL, "price", PAGE, INLINE, blob=build_sketches(KLL_OF_PAGES), value_count=4)], TIN),
-    good("hll-of-pages", "A HyperLogLog sketch of the metals of each page", SALES, [Index(HLL, "metal", PAGE, INLINE, blob=build_sketches(HLL_OF_PAGES), value_count=5)], TIN),
-    good("named-types", "Two indexes of types that their owner named, of one column, before a distinct set", SALES, [Index(SETS, "metal", FILE, INLINE, blob=ROWS_OF_TIN), _sets("metal")], TIN, edit=_named, rules=("DIR-060",)),
+    good("pages-and-empty-row-group", "Entries describe pages, and one row group has none", SEVERAL_GROUPS, [IndexRecipe(SETS, "lot", PAGE, INLINE), IndexRecipe(SUMS, "metal", PAGE)], LOT),
+    good("kll-of-row-groups", "A KLL sketch of the prices of each row group", SALES, [IndexRecipe(KLL, "price", ROW_GROUP, INLINE, blob=build_sketches(KLL_OF_GROUPS), value_count=4)], TIN),
+    good("kll-of-pages", "A KLL sketch of the prices of each page, one of which has nothing but NaN", SALES, [IndexRecipe(KLL, "price", PAGE, INLINE, blob=build_sketches(KLL_OF_PAGES), value_count=4)], TIN),
+    good("hll-of-pages", "A HyperLogLog sketch of the metals of each page", SALES, [IndexRecipe(HLL, "metal", PAGE, INLINE, blob=build_sketches(HLL_OF_PAGES), value_count=5)], TIN),
+    good("named-types", "Two indexes of types that their owner named, of one column, before a distinct set", SALES, [IndexRecipe(SETS, "metal", FILE, INLINE, blob=ROWS_OF_TIN), _sets("metal")], TIN, edit=_named, rules=("DIR-060",)),
 )  # fmt: skip
 
-USELESS = "Readers do without the index."
-ALL_USELESS = "Readers do without all indexes of the directory."
+USELESS = "Readers ignore the index."
+ALL_USELESS = "Readers ignore all indexes of the directory."
 ENTRY = "directory.entries[0]"
 
 _aside = partial(bad, decode="accept")
@@ -128,7 +128,7 @@ BAD = (
     _aside("first-directory-damaged", "There is a space before the value of the first of two keys; the second directory is good", USELESS, "two-directories", Mutation("prepend", _value(0), " "), "DIR-002", tier="footer"),
     _aside("second-directory-damaged", "The second of two directories begins with another magic; the first is good", USELESS, "two-directories", set_to(_value(1), "UFFJWQEA"), "DIR-003", tier="footer"),
     _aside("key-in-both", "Entries of two directories have the same type, granularity and columns: the second takes the place of the first", "The first of them is dead weight.", "two-directories-of-twins", set_to(f"{ENTRY}.columns[0].names[0].text", b"copy"), "DIR-009", tier="footer"),
-    _aside("last-of-two-stale", "Of two entries with the same type, granularity and columns the last is stale: the first does not come back", USELESS, "twins", set_to("directory.entries[1].columns[0].names[0].text", b"metal"), "DIR-009", "DIR-016", tier="footer"),
+    _aside("last-of-two-stale", "The last of two entries with the same type, granularity and columns is stale: the first does not come back", USELESS, "twins", set_to("directory.entries[1].columns[0].names[0].text", b"metal"), "DIR-009", "DIR-016", tier="footer"),
     _aside("malformed-beside-good", "The name of a writer is longer than its entry; the next entry is good, and is not used either", ALL_USELESS, "of-same-sizes", set_to(f"{ENTRY}.head.writer_length", 60_000), "DIR-006", tier="footer"),
     _aside("blob-crc-beside-good", "The checksum of an entry is not that of its blob; the next entry is good, and is used", USELESS, "of-same-sizes", Mutation("add", f"{ENTRY}.head.crc32", 1), "DIR-014", tier="index"),
     _aside("extension-taken-by-another", "The blob is said to be in the extension, which begins with another UUID", USELESS, "extension-of-another", set_to(f"{ENTRY}.head.placement", int(Placement.EXTENSION)), "DIR-012", tier="footer"),

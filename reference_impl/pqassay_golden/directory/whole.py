@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pqassay_golden.directory.recipes import Index, binary, good
+from pqassay_golden.directory.recipes import IndexRecipe, binary, good
 from pqassay_golden.tiny.columns import Column, Member, Struct, decimal, fixed
-from pqassay_golden.tiny.parquet import Index as Idx1
+from pqassay_golden.tiny.parquet import IndexToEmbed as Idx1
 from pqassay_golden.tiny.parquet import TinyParquet
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import Entry, directory_text
@@ -93,7 +93,7 @@ HLL_OF_GROUPS = (
     bytes.fromhex("0201070c03080208db1b020f9ac2a10f"),
     bytes.fromhex("0201070c0308020832936d05db1b020f"),
 )
-"""Of the metals of either row group, with 2^12 registers; Apache DataSketches makes the same bytes in Java and C++."""
+"""Sketches of the metals of either row group, with 2^12 registers; Apache DataSketches makes the same bytes in Java and C++."""
 
 HLL_OF_FILE = bytes.fromhex("0201070c0308030832936d05db1b020f9ac2a10f")
 
@@ -117,15 +117,15 @@ KLL_OF_NUMBERS = bytes.fromhex(
 """The numbers from 0 to 99, with k = 8: some were dropped at random."""
 
 
-def hll(granularity: Granularity, placement: Placement = BODY) -> Index:
+def hll(granularity: Granularity, placement: Placement = BODY) -> IndexRecipe:
     """Sketches of the metals."""
     sketches = {FILE: [HLL_OF_FILE], ROW_GROUP: HLL_OF_GROUPS}[granularity]
-    return Index(HLL, "metal", granularity, placement, blob=build_sketches(sketches), value_count=5)
+    return IndexRecipe(HLL, "metal", granularity, placement, blob=build_sketches(sketches), value_count=5)
 
 
-def kll(placement: Placement = BODY) -> Index:
+def kll(placement: Placement = BODY) -> IndexRecipe:
     """A sketch of the prices."""
-    return Index(KLL, "price", FILE, placement, blob=build_sketches([KLL_OF_PRICES]), value_count=4)
+    return IndexRecipe(KLL, "price", FILE, placement, blob=build_sketches([KLL_OF_PRICES]), value_count=4)
 
 
 PLAIN_SETS = bytes.fromhex(
@@ -143,9 +143,9 @@ STORED = {
 """The same, compressed: other versions of a library make other bytes."""
 
 
-def stored(codec: CompressionCodec) -> Index:
+def stored(codec: CompressionCodec) -> IndexRecipe:
     """The distinct metals of either row group, compressed."""
-    return Index(
+    return IndexRecipe(
         SETS, "metal", ROW_GROUP, INLINE, codec, blob=PLAIN_SETS, value_count=4, stored=STORED[codec]
     )
 
@@ -158,7 +158,7 @@ SAME_SIZE = TinyParquet((Column("lot", "int64", [7, 9, 8, 10], optional=False),)
 
 WEIGHTS = TinyParquet((Column("mass", "double", [1.0, 2.0, 3.0, 4.0], optional=False), Column("metal", "string", ["tin", "lead", "tin", "lead"], optional=False)))  # fmt: skip
 
-METAL_SETS = Index(SETS, "metal")
+METAL_SETS = IndexRecipe(SETS, "metal")
 
 
 def _later(entries: Sequence[Entry]) -> Sequence[str | None]:
@@ -168,12 +168,12 @@ def _later(entries: Sequence[Entry]) -> Sequence[str | None]:
 
 
 def _major(entries: Sequence[Entry]) -> Sequence[str | None]:
-    """A major version that nobody knows, of which only the header is as it was."""
+    """An unknown major version, which keeps only the header as it was."""
     return binary(lambda raw: raw[:4] + b"\x02" + raw[5:] + b"whatever")(entries)
 
 
 def _also_unknown(entries: Sequence[Entry]) -> Sequence[str]:
-    """An entry of a type that nobody knows, before the others."""
+    """An entry of an unknown type, before the others."""
     known = entries[0]
     strange = replace(
         known, head=known.head.changed(type=4711), inline=b""
@@ -195,42 +195,42 @@ LOT: Sequence[Any] = ("=", "lot", 9)
 
 GOOD = (
     # Types, granularities, placements
-    good("sets-of-file", "Distinct values of a column of text, for the whole file, behind the entry", SALES, [Index(SETS, "metal", FILE, INLINE)], TIN, encode="accept"),
+    good("sets-of-file", "Distinct values of a column of text, for the whole file, behind the entry", SALES, [IndexRecipe(SETS, "metal", FILE, INLINE)], TIN, encode="accept"),
     good("sets-of-row-groups", "Distinct values of a column of text, for each row group, in the body", SALES, [METAL_SETS], TIN, encode="accept"),
-    good("sets-inline", "Distinct values of a column of text, for each row group, behind the entry", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN),
-    good("sets-of-pages", "Distinct values of numbers, for each page, in the extension", SALES, [Index(SETS, "lot", PAGE, EXTENSION)], LOT, encode="accept"),
-    good("sums-of-file", "The sum of a column of doubles, for the whole file, in the extension", SALES, [Index(SUMS, "price", FILE, EXTENSION)], TIN, encode="accept"),
-    good("sums-of-row-groups", "Sums of a column of whole numbers, for each row group, behind the entry", SALES, [Index(SUMS, "lot", ROW_GROUP, INLINE)], LOT, encode="accept"),
-    good("sums-of-pages", "Sums of a column of doubles, for each page, in the body", SALES, [Index(SUMS, "price", PAGE)], TIN, encode="accept"),
-    good("sums-by-keys", "Sums for each metal of each row group, null among them", SALES, [Index(SUMS, "metal lot", ROW_GROUP, INLINE)], TIN, encode="accept"),
-    good("sums-by-two-keys", "Sums of doubles for each mine and year, with nulls in both, for each row group and for the file: added one by one, they would be others", SHIFTS, [Index(SUMS, "mine year tons"), Index(SUMS, "mine year tons", FILE, INLINE)], ("=", "mine", "Freiberg"), encode="accept"),
-    good("sums-of-text", "Counts and bounds of a column of text, of which there are no sums", SALES, [Index(SUMS, "metal")], TIN, encode="accept"),
+    good("sets-inline", "Distinct values of a column of text, for each row group, behind the entry", SALES, [IndexRecipe(SETS, "metal", ROW_GROUP, INLINE)], TIN),
+    good("sets-of-pages", "Distinct values of numbers, for each page, in the extension", SALES, [IndexRecipe(SETS, "lot", PAGE, EXTENSION)], LOT, encode="accept"),
+    good("sums-of-file", "The sum of a column of doubles, for the whole file, in the extension", SALES, [IndexRecipe(SUMS, "price", FILE, EXTENSION)], TIN, encode="accept"),
+    good("sums-of-row-groups", "Sums of a column of whole numbers, for each row group, behind the entry", SALES, [IndexRecipe(SUMS, "lot", ROW_GROUP, INLINE)], LOT, encode="accept"),
+    good("sums-of-pages", "Sums of a column of doubles, for each page, in the body", SALES, [IndexRecipe(SUMS, "price", PAGE)], TIN, encode="accept"),
+    good("sums-by-keys", "Sums for each metal of each row group, null among them", SALES, [IndexRecipe(SUMS, "metal lot", ROW_GROUP, INLINE)], TIN, encode="accept"),
+    good("sums-by-two-keys", "Sums of doubles for each mine and year, with nulls in both, for each row group and for the file: added one by one, they would be others", SHIFTS, [IndexRecipe(SUMS, "mine year tons"), IndexRecipe(SUMS, "mine year tons", FILE, INLINE)], ("=", "mine", "Freiberg"), encode="accept"),
+    good("sums-of-text", "Counts and bounds of a column of text, of which there are no sums", SALES, [IndexRecipe(SUMS, "metal")], TIN, encode="accept"),
     good("hll-of-row-groups", "HyperLogLog sketches of the metals of each row group", SALES, [hll(ROW_GROUP, INLINE)], TIN),
     good("hll-of-file", "A HyperLogLog sketch of the metals of the file, in the extension", SALES, [hll(FILE, EXTENSION)], TIN),
     good("kll-of-file", "A KLL sketch of the prices, which keeps all of them", SALES, [kll(INLINE)], TIN),
-    good("kll-at-random", "A KLL sketch of a hundred numbers that keeps 29 of them", MANY, [Index(KLL, "number", FILE, INLINE, blob=build_sketches([KLL_OF_NUMBERS]), value_count=100)], ("=", "number", 37)),
-    good("idx1", "An IDX1 blob that an entry describes; no key of IDX1 leads to it", SALES, [Index(IDX1, "metal", FILE)], TIN),
-    good("sums-of-doubles", "Sums of a column of doubles, for each row group, each with a NaN", SALES, [Index(SUMS, "price", ROW_GROUP, INLINE)], TIN),
-    good("sums-by-text", "Sums of doubles for each metal", WEIGHTS, [Index(SUMS, "metal mass", ROW_GROUP, INLINE)], TIN),
-    good("of-same-sizes", "Distinct values, sums and pages of numbers whose order shows in no statistics", SAME_SIZE, [Index(SETS, "lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE)], LOT),
+    good("kll-at-random", "A KLL sketch of a hundred numbers that keeps 29 of them", MANY, [IndexRecipe(KLL, "number", FILE, INLINE, blob=build_sketches([KLL_OF_NUMBERS]), value_count=100)], ("=", "number", 37)),
+    good("idx1", "An IDX1 blob that an entry describes; no key of IDX1 leads to it", SALES, [IndexRecipe(IDX1, "metal", FILE)], TIN),
+    good("sums-of-doubles", "Sums of a column of doubles, for each row group, each with a NaN", SALES, [IndexRecipe(SUMS, "price", ROW_GROUP, INLINE)], TIN),
+    good("sums-by-text", "Sums of doubles for each metal", WEIGHTS, [IndexRecipe(SUMS, "metal mass", ROW_GROUP, INLINE)], TIN),
+    good("of-same-sizes", "Distinct values, sums and pages of numbers whose order shows in no statistics", SAME_SIZE, [IndexRecipe(SETS, "lot", FILE, INLINE), IndexRecipe(SUMS, "lot", FILE, INLINE)], LOT),
     good("twins",
         "Two columns of the same values, whose sets are the same bytes, in the body",
         TWINS,
-        [METAL_SETS, Index(SETS, "copy")],
+        [METAL_SETS, IndexRecipe(SETS, "copy")],
         TIN),
     # Codecs
     *(good(f"codec-{codec.name.lower().replace('_', '-')}", f"Distinct values, compressed with {codec.name}", SALES, [stored(codec)], TIN) for codec in STORED),
     # Several
-    good("many", "Indexes of every type, in every placement, beside an IDX1 index with its companion record", replace(SALES, index=Idx1("metal", companion=True)), [METAL_SETS, Index(SETS, "lot", PAGE, EXTENSION), Index(SUMS, "metal lot", ROW_GROUP, INLINE), Index(SUMS, "price", FILE, EXTENSION), hll(FILE), kll(EXTENSION), Index(IDX1, "metal", FILE)], TIN),
+    good("many", "Indexes of every type, in every placement, beside an IDX1 index with its companion record", replace(SALES, index=Idx1("metal", companion=True)), [METAL_SETS, IndexRecipe(SETS, "lot", PAGE, EXTENSION), IndexRecipe(SUMS, "metal lot", ROW_GROUP, INLINE), IndexRecipe(SUMS, "price", FILE, EXTENSION), hll(FILE), kll(EXTENSION), IndexRecipe(IDX1, "metal", FILE)], TIN),
     good("empty", "A directory without entries", SALES, [], TIN, edit=_as_it_is),
     # Versions
-    good("unknown-type", "There is an entry of a type that nobody knows before another one", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_also_unknown, rules=("DIR-060",)),
-    good("unknown-type-version", "A distinct set of a version that nobody knows", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_type_version, rules=("DIR-060",)),
+    good("unknown-type", "An entry of an unknown type is before another one", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_also_unknown, rules=("DIR-060",)),
+    good("unknown-type-version", "A distinct set of an unknown version", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE)], TIN, edit=_type_version, rules=("DIR-060",)),
     good("later-minor", "A later minor version that added bytes to the end of each entry", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE), Index(SUMS, "lot")], TIN, edit=_later, rules=("DIR-060",)),
     good("later-major", "A later major version, of which nothing but the header can be read", SALES, [METAL_SETS], TIN, edit=_major, rules=("DIR-060",)),
     # Values
     good("capped", "A distinct set that lists two values of three: it excludes nothing", SALES, [Index(SETS, "lot", ROW_GROUP, INLINE, most=2)], LOT, rules=("DIR-062",)),
-    good("listing-none", "A distinct set that lists no value and tells of nulls alone", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE, most=0)], TIN, rules=("DIR-062",)),
+    good("listing-none", "A distinct set that lists no value, only nulls", SALES, [Index(SETS, "metal", ROW_GROUP, INLINE, most=0)], TIN, rules=("DIR-062",)),
     good("zeros-and-nan", "Zeros of both signs, NaN of both signs and an infinity", ZEROS, [Index(SETS, "depth", ROW_GROUP, INLINE), Index(SUMS, "depth", ROW_GROUP, INLINE)], ("=", "depth", {"float": "0.0"}), rules=("DIR-063",)),
     good("decimals", "Decimals in all four physical types; one value has two forms in bytes", AMOUNTS, [index for name in ("small", "whole", "fixed", "bytes") for index in (Index(SETS, name, ROW_GROUP, INLINE), Index(SUMS, name, FILE, INLINE))], ("=", "row", 2), misread_by=("fastparquet",)),
     good("unsigned-and-booleans", "Numbers beyond the signed ones, and booleans, which take a bit each", COUNTS, [index for name in ("lot", "serial", "grade", "sold") for index in (Index(SETS, name, ROW_GROUP, INLINE), Index(SUMS, name, ROW_GROUP, INLINE))], ("=", "grade", -128), misread_by=("Spark",)),

@@ -179,7 +179,7 @@ COME_BACK = "Deleted rows come back."
 _bad = partial(bad, (*PLAIN_TABLES, *GOOD_TABLES), tier="values")
 
 BAD_TABLES = (
-    _bad("deletes-of-the-same-age", "An equality delete is no newer than the data", COME_BACK, deletes(sequence=1), "026", of="deletes", tier="meta"),
+    _bad("deletes-of-the-same-age", "An equality delete is not newer than the data", COME_BACK, deletes(sequence=1), "026", of="deletes", tier="meta"),
     _bad("sort-order-of-nobody", "A file has a sort order that the table does not know", "Readers sort the rows once more.", sorted_rows(order=7), "027", of="sorted", tier="meta"),
     _bad("row-ids-twice", "Rows of two files have the same ids", "Changes of one row are shown as those of another.", row_ids(own=71), "028", of="row-ids", tier="meta"),
     _bad("next-row-id-too-small", "The next row id is that of a row", "New rows get the ids of others.", TableMutation(file=METADATA, op="set", line=0, path="next-row-id", to=107), "029", of="row-ids", tier="meta"),

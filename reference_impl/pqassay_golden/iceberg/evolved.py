@@ -293,10 +293,10 @@ def of_another_snapshot() -> Files:
 
 
 BAD_TABLES = (
-    _bad("manifest-of-another-schema", "The schema in the header of a manifest has a column of another name", "Whoever reads the manifest by itself takes its files for such of other columns.", TableMutation(file=MANIFEST, op="bytes", offset=EVOLVED[MANIFEST].index(b'"id":2,"name":"city"') + len(b'"id":2,"name":"'), to=b"town".hex()), "083"),
+    _bad("manifest-of-another-schema", "The schema in the header of a manifest has a column of another name", "A reader of the manifest alone takes its files for files with other columns.", TableMutation(file=MANIFEST, op="bytes", offset=EVOLVED[MANIFEST].index(b'"id":2,"name":"city"') + len(b'"id":2,"name":"'), to=b"town".hex()), "083"),
     _bad("snapshot-without-time", "A snapshot does not say when it was made", READ_FAILS, TableMutation(file=METADATA, op="remove", line=0, path="snapshots.[0].timestamp-ms"), "085"),
     _bad("operation-unknown", "A snapshot did what the format does not have", READ_FAILS, change("snapshots.[0].summary.operation", "merge"), "086"),
-    _bad("added-other-records", "A snapshot is said to have added more rows than its entries", "Whoever reads what the snapshot did counts rows that there are not.", change("snapshots.[1].summary.added-records", "5"), "087"),
+    _bad("added-other-records", "A snapshot is said to have added more rows than its entries", "A reader of what the snapshot did counts rows that do not exist.", change("snapshots.[1].summary.added-records", "5"), "087"),
     _bad("field-of-another-number", "A field of a manifest has another number than the format gives it", READ_FAILS, misnumbered(), "088"),
     _bad("entry-of-another-snapshot", "An entry that was added names another snapshot than its manifest", "Readers of what a snapshot added do not find the file.", of_another_snapshot(), "089"),
     _bad("existing-without-file-number", "An existing file has no file sequence number", "Readers of changes do not know when the file was added.", TableMutation(file=MANIFEST, op="bytes", offset=_SEQUENCE + 2, to="8000"), "090"),
@@ -330,5 +330,5 @@ BAD_TABLES = (
     _bad("required-and-null", "A required column is said to have a null", "A query for nulls finds none.", evolved(of_maps={"null_value_counts": {1: 1}}), "066"),
     _bad("point-off-the-globe", "The lower bound of a geography is west of all longitudes", "Readers compare with what there is not.", sites({4: point(-200.0, 45.0)}), "067", of="shapes"),
     _bad("format-unknown", "A file is of a format that there is not", READ_FAILS, metals({"file_format": "PARQUEE"}), "068", of="plain"),
-    _bad("schema-unknown", "The current schema is none that the metadata have", READ_FAILS, change("current-schema-id", 7), "069"),
+    _bad("schema-unknown", "The current schema is not in the metadata", READ_FAILS, change("current-schema-id", 7), "069"),
 )  # fmt: skip

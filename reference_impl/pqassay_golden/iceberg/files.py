@@ -119,7 +119,7 @@ MAPS = (
 
 
 def data_file(path: str, data: bytes, rows: int, partition: Json | None = None, **more: Any) -> Json:
-    """What a manifest says of a file; maps as dicts."""
+    """What a manifest says about a file; maps as dicts."""
     empty = {one.name: None for one in DATA_FILE.members}
     return {
         **empty,

@@ -176,7 +176,7 @@ AVRO = [
 ]
 
 PLACES: list[tuple[str | None, list[int], int]] = [("Oslo", [34, 3], -1), (None, [0, 15], 400_000)]
-"""Of each file: the city, ids that share a bucket, and the hour since 1970."""
+"""For each file: the city, ids that share a bucket, and the hour since 1970."""
 
 BUCKETS = [3, 0]
 
@@ -416,7 +416,7 @@ BAD_TABLES = (
     _bad("list-no-avro", "The manifest list does not begin as Avro does", READ_FAILS, TableMutation(file=LIST, op="bytes", offset=0, to="50"), "003"),
     _bad("manifest-missing", "A manifest was deleted", READ_FAILS, TableMutation(file=MANIFEST, op="drop"), "004"),
     _bad("manifest-marker", "The bytes behind a block are not those of the header", READ_FAILS, TableMutation(file=MANIFEST, op="bytes", offset=len(PLAIN[MANIFEST]) - 1, to="00"), "004"),
-    _bad("manifest-longer", "The manifest list gives a manifest one byte more than it has", "Readers that ask for so many bytes fail.", metals(manifest_length=len(PLAIN[MANIFEST]) + 1), "005"),
+    _bad("manifest-longer", "The manifest list gives a manifest one byte more than it has", "Readers that ask for that many bytes fail.", metals(manifest_length=len(PLAIN[MANIFEST]) + 1), "005"),
     _bad("no-added-files", "The manifest list says that a manifest has no new files", ROWS_LOST, metals(added_files_count=0), "006"),
     _bad("rows-added-wrong", "The manifest list counts rows that are not there", "Engines that count rows by the list give a wrong number.", metals(added_rows_count=17), "006"),
     _bad("summary-without-null", "A summary says that no partition value is null, and one is", ROWS_LOST, readings(summaries={0: {"contains_null": False}}), "007", of="partitioned"),

@@ -47,14 +47,14 @@ STRUCT_IN_STRUCT = bytes.fromhex("15 02 1c 19 25 04 06 18 04 74 72 61 70 00 00")
 TOO_DEEP = b"\x1c" * 1000 + b"\0" * 1001
 """A thousand structs, each the first field of the one around it.
 
-They are well-formed, and how deep a reader follows is its own affair: it may find the rows.  A linter has to complain all the
-same, for libraries made by Thrift stop much earlier, and no engine that was tried reads the file.
+They are well-formed, and how deep a reader follows is its own affair: it may find the rows.  A linter has to complain: libraries
+made by Thrift stop much earlier, and no engine that was tried reads the file.
 """
 
 
 @dataclass
 class OfAnotherVersion(TinyParquet):
-    """A file whose footer has a field that nobody knows yet: a struct that holds another."""
+    """A file whose footer has an unknown field: a struct that holds another."""
 
     def _encoded(self, record: Record, path: str) -> bytes:
         if path == "footer":
@@ -222,7 +222,7 @@ BAD = (
     _bad("pqf/values-counted-twice", "A flat chunk counts twice as many values as its row group has rows", "Readers fail, or return rows that are not there.", "pqf/plain", set_to(f"{FIRST}.num_values", 2 * len(METALS)), "PQF-057", tier="pages"),
     _bad("pqf/page-values-overflown", "The number of values of a page is negative, as after an overflow", "Readers fail, or return no rows.", "pqf/three-pages", set_to(f"{CHUNK.format(1)}.pages[1].header.data_page_header.num_values", -1509661479), "PQF-015", "PQF-058", tier="pages", also=("PQF-015",)),
     _bad("pqf/nulls-never-set", "The number of nulls of a page of version 2 is what the memory held before", "Readers that trust it skip rows, or allot memory by it.", "pqf/three-pages-v2", set_to(f"{CHUNK.format(0)}.pages[0].header.data_page_header_v2.num_nulls", 0x7FFE1C40), "PQF-064", tier="pages"),
-    _bad("pqf/nested-without-end", "A field that nobody knows nests a thousand structs", "A reader that skips it by recursion ends with a stack overflow.", "pqf/unknown-struct", set_to(f"footer.unknown_{FUTURE_FIELD}", TOO_DEEP), "PQF-004", tier="footer", scan="refusal-allowed"),
+    _bad("pqf/nested-without-end", "An unknown field nests a thousand structs", "A reader that skips it by recursion ends with a stack overflow.", "pqf/unknown-struct", set_to(f"footer.unknown_{FUTURE_FIELD}", TOO_DEEP), "PQF-004", tier="footer", scan="refusal-allowed"),
     # Bloom filters
     _bad("blm/values-behind-dictionary-missing", "A filter holds the values of the dictionary, and not those that the writer wrote without it", "A query for such a value skips the row group: its rows are missing.", "blm/dictionary", set_to(f"{FILTER}.bitset", bitset_of([b"tin", b"lead", b"zinc"])), "BLM-020"),
     _bad("blm/too-small-for-its-values", "A filter of one block holds a hundred values", "none but bytes: the filter skips next to nothing", "blm/many-blocks", set_to(f"{FILTER}.bitset", bitset_of(HUNDRED)), "BLM-009", scan="same-rows", tier="index"),

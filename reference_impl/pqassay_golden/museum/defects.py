@@ -1,6 +1,6 @@
 """The museum: defects that software had, and the golden cases that show them.
 
-``museum.toml`` says of each case what the defect did to people, and where it was seen; the generator puts it into the
+``museum.toml`` says for each case what the defect did to people, and where it was seen; the generator puts it into the
 manifests. What no case can show is listed there, too, with the reason.
 """
 

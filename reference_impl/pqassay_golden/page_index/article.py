@@ -1,7 +1,7 @@
 """The golden case of a worked example that was published: two columns whose pages end at different rows.
 
 The article shows the pages of columns A and B with their bounds and first rows, and ten of their values.  The others are
-chosen here so that everything that the article says of the example is true, but for what its errata correct.
+chosen here so that everything that the article says about the example is true, but for what its errata correct.
 
 Source: "Querying Parquet with Millisecond Latency", sections "Page pruning" and "Late materialization"; chapter ``scan.md``,
 section "The article's example"; ``docs/errata.md``.

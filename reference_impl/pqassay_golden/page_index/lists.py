@@ -1,4 +1,4 @@
-"""Golden cases of the page index: offset indexes, column indexes, and what the footer says of them."""
+"""Golden cases of the page index: offset indexes, column indexes, and what the footer says about them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ GOOD = (
     _good("zeros-and-exact-bounds", "Zeros of both signs, between bounds that are called exact", EXACT_ZEROS, ("is null", "depth"), since="0.7.0"),
     _good("dictionary", "A dictionary page comes before the first page of the offset index", DICTIONARY, LEAD),
     _good("equal-bounds", "Pages whose bounds are all equal descend as well as they ascend", SAME, ("=", "year", 2024)),
-    _good("one-page", "Of one page every order is true", ONE_PAGE, ("=", "year", 1999)),
+    _good("one-page", "One page has every order", ONE_PAGE, ("=", "year", 1999)),
     _good("offset-index-alone", "Offset indexes without column indexes", PLACES, ("=", "number", 13)),
 )  # fmt: skip
 
@@ -158,7 +158,7 @@ BAD = (
     _bad("null-counts-swapped", "A page of nothing but nulls is said to hold none, a page of values nothing else", SKIPPED, "null-pages", Mutation("swap", _chunk(0, "column_index.null_counts[0]"), _chunk(0, "column_index.null_counts[1]")), "PIX-026"),
     _bad("values-called-nulls", "A page of values is called one of nothing but nulls", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.null_pages[1]"), True), "PIX-026"),
     _bad("list-called-nulls", "A page of lists that hold values is called one of nothing but nulls", SKIPPED, "histograms", set_to(_chunk(2, "column_index.null_pages[1]"), True), "PIX-026"),
-    _bad("null-counts-missing", "A column index has no null_counts", "Nobody can look for nulls by it.", "ordered-three-ways", Mutation("remove", _chunk(0, "column_index.null_counts")), "PIX-027", scan="same-rows"),
+    _bad("null-counts-missing", "A column index has no null_counts", "Readers cannot look for nulls by it.", "ordered-three-ways", Mutation("remove", _chunk(0, "column_index.null_counts")), "PIX-027", scan="same-rows"),
     _bad("null-count-0", "A page that holds a null is said to hold none", SKIPPED, "ordered-three-ways", set_to(_chunk(2, "column_index.null_counts[0]"), 0), "PIX-028"),
     _bad("null-count-negative", "A page is said to hold less than no nulls", SKIPPED, "ordered-three-ways", set_to(_chunk(2, "column_index.null_counts[0]"), -1), "PIX-028"),
     _bad("null-counts-of-another-list", "The null counts of the pages of a list add up to one less than that of the chunk", NOTHING, "histograms", Mutation("add", _chunk(2, "column_index.null_counts[0]"), -1), "PIX-074", since="0.7.0"),

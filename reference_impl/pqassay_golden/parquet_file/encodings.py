@@ -26,7 +26,7 @@ IN_1975 = ["=", "year", 1975]
 _good = partial(good, family="pqf", since="0.8.0")
 
 
-def _file(*columns: Column, layout: Layout = Layout()) -> TinyParquet:  # noqa: B008 - nobody changes it
+def _file(*columns: Column, layout: Layout = Layout()) -> TinyParquet:  # noqa: B008 - it is never changed
     return TinyParquet(columns, page_rows=3, statistics=False, layout=layout)
 
 

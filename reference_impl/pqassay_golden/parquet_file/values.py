@@ -100,7 +100,7 @@ BAD = (
     _bad("json-with-single-quotes", "A value of a JSON column is how Python writes a dictionary", UNREADABLE, "values-json", _body(1, texts(b"{'a': 1}", b" null ", b"[]")), "PQF-102"),
     _bad("json-of-two-values", "Two values of a JSON column are JSON only if one is put behind the other", UNREADABLE, "values-json", _body(1, texts(b"[1", b"2]", b"[]")), "PQF-102"),
     _bad("json-nan", "A JSON value holds NaN", "Strict parsers refuse the text.", "values-json", _body(1, texts(b'{"a": NaN}', b" null ", b"[]")), "PQF-103"),
-    _bad("bson-cut-off", "A BSON document lacks its last byte", "Who takes the document apart fails.", "values-bson", _body(1, texts(*DOCUMENTS[:3], DOCUMENTS[3][:-1])), "PQF-104"),
+    _bad("bson-cut-off", "A BSON document lacks its last byte", "A reader that takes the document apart fails.", "values-bson", _body(1, texts(*DOCUMENTS[:3], DOCUMENTS[3][:-1])), "PQF-104"),
     _bad("geometry-as-text", "A geometry is stored as text, not in well-known binary", "DuckDB refuses the column.", "values-of-places", _body(1, texts(POINT, POINT, b"POINT (1 2)", POINT)), "PQF-181"),
     _bad("geometry-with-a-reference-system", "A geometry has a reference system of its own, which PostGIS writes and well-known binary does not have", "Readers that know no such type refuse the column.", "values-of-places", _body(1, texts(POINT, POINT, POINT, bytes.fromhex("01 01000020 e6100000 000000000000f03f 0000000000000040"))), "PQF-181"),
     _bad("geometry-cut-off", "A geometry is cut off", "DuckDB refuses the column.", "values-of-places", _body(1, texts(POINT, POINT, POINT, POINT[:-1])), "PQF-181"),

@@ -46,8 +46,8 @@ OPENING = (
     pm_bad("committed-too-much", "The committed size is one byte more than the file", REFUSED, "plain", add_to(SIZE, 1), "002"),
     pm_bad("committed-too-little", "The committed size leaves no room for a footer", REFUSED, "plain", set_to(SIZE, 79), "002"),
     pm_bad("header-reserved", "The header's reserved field is 1", UNSEEN, "plain", set_to("header.reserved", 1), "003", decode="accept"),
-    pm_bad("header-required-bit", "A required feature of the header that nobody knows", REFUSED, "plain", add_to(FLAGS, 1 << 32), "004"),
-    pm_bad("header-optional-bit", "An optional feature of the header that nobody knows", NEWER, "plain", add_to(FLAGS, 1 << 10), "005", decode="accept"),
+    pm_bad("header-required-bit", "An unknown required feature of the header", REFUSED, "plain", add_to(FLAGS, 1 << 32), "004"),
+    pm_bad("header-optional-bit", "An unknown optional feature of the header", NEWER, "plain", add_to(FLAGS, 1 << 10), "005", decode="accept"),
     pm_bad("squash-tracker", "The header's extension for merged partitions", NEWER, "plain", set_to("header_sections.squash_tracker", {"squash_tracker": 77}), "006", decode="accept", reads={"squash_tracker": 77}),
     pm_bad("sequencer-transaction", "A footer's extension for the sequencer's transaction", NEWER, "plain", set_to("snapshots[0].seq_txn", {"seq_txn": 12}), "006", decode="accept", reads={"seq_txn": 12}),
     pm_bad("scratchpad", "A footer's extension for notes of the writer", NEWER, "plain", set_to("snapshots[0].scratchpad", {"entry_count": 2, "entries": [{"code": 1, "length": 4, "data": b"note"}, {"code": 9, "length": 0, "data": b""}]}), "006", decode="accept"),
@@ -65,9 +65,9 @@ OPENING = (
     pm_bad("bloom-entry-missing", "A footer has an entry of bloom filters too few", REFUSED, "bloom-filters", Mutation("remove", "snapshots[0].bloom_entries[5]"), "013", decode="reject"),
     pm_bad("row-groups-beyond-the-footer", "A footer counts a thousand row groups", REFUSED, "plain", set_to(f"{FOOTER}.row_group_count", 1000), "014"),
     pm_bad("row-groups-without-bound", "A footer counts four billion row groups", "A reader that believes it asks for gigabytes.", "plain", set_to(f"{FOOTER}.row_group_count", 0xFFFFFFFF), "014"),
-    pm_bad("footer-required-bit", "A required feature of a footer that nobody knows", REFUSED, "plain", add_to(FOOTER_FLAGS, 1 << 33), "015"),
+    pm_bad("footer-required-bit", "An unknown required feature of a footer", REFUSED, "plain", add_to(FOOTER_FLAGS, 1 << 33), "015"),
     pm_bad("footer-required-bit-alone", "The required feature of covering indexes without their section", REFUSED, "plain", add_to(FOOTER_FLAGS, FooterFeature.COVERING_INDEX_REQUIRED), "015"),
-    pm_bad("footer-optional-bit", "An optional feature of a footer that nobody knows", NEWER, "plain", add_to(FOOTER_FLAGS, 1 << 10), "016", decode="accept"),
+    pm_bad("footer-optional-bit", "An unknown optional feature of a footer", NEWER, "plain", add_to(FOOTER_FLAGS, 1 << 10), "016", decode="accept"),
 )  # fmt: skip
 
 CHAINED = (
@@ -99,7 +99,7 @@ COLUMNS = (
     pm_bad("physical-type-unknown", "A physical type that does not exist", MISREAD, "plain", set_to(column_field(1, "physical_type"), 8), "028"),
     pm_bad("length-of-a-double", "A double is said to have a fixed length", UNSEEN, "plain", set_to(column_field(1, "fixed_byte_len"), 8), "029", decode="accept", reads={"columns[1].fixed_byte_len": 8}),
     pm_bad("no-fixed-length", "A FIXED_LEN_BYTE_ARRAY of no length", MISREAD, "plain", set_to(column_field(3, "fixed_byte_len"), 0), "029", decode="accept", reads={"columns[3].fixed_byte_len": 0}),
-    pm_bad("type-unknown", "A QuestDB type that nobody knows", UNKNOWN_TYPE, "plain", set_to(column_field(1, "type"), 200), "030", decode="accept", reads={"columns[1].type": 200}),
+    pm_bad("type-unknown", "An unknown QuestDB type", UNKNOWN_TYPE, "plain", set_to(column_field(1, "type"), 200), "030", decode="accept", reads={"columns[1].type": 200}),
     pm_bad("repetition-against-levels", "A column is called required, and its definition level admits nulls", "none: readers go by the levels", "plain", set_to(column_field(2, "flags"), ColumnFlag.IS_ASCII), "031", decode="accept", reads={"columns[2].repetition": 0}),
     pm_bad("ascii-number", "A number is marked as ASCII text", UNSEEN, "plain", add_to(column_field(1, "flags"), ColumnFlag.IS_ASCII), "032", decode="accept", reads={"columns[1].ascii": True}),
     pm_bad("global-key-of-text", "Text that is not a symbol is marked as one with global keys", UNSEEN, "plain", add_to(column_field(2, "flags"), ColumnFlag.LOCAL_KEY_IS_GLOBAL), "032", decode="accept", reads={"columns[2].global_key": True}),

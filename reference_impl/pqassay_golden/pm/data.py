@@ -45,7 +45,7 @@ from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import NO_COLUMN, ColumnFlag, ColumnType, PhysicalType, StatFlag
 from pqassay_spec.pm.txn import PARQUET_BIT, Partition, Txn, TxnRecord
-from pqassay_spec.pm.value import Column, ExternalBloom, RowGroup, SnapshotValue
+from pqassay_spec.pm.value import ExternalBloom, SnapshotColumn, SnapshotRowGroup, SnapshotValue
 
 # ------------------------------------------------------------------------------------------ the Parquet files
 
@@ -70,7 +70,7 @@ WITH_IDS = tuple(replace(column, id=number) for column, number in zip(COLUMNS, (
 UNDESIGNATED = (replace(COLUMNS[0], type=ColumnType.TIMESTAMP), *COLUMNS[1:])
 
 
-def questdb_json(columns: Sequence[Column] = COLUMNS, **more: Any) -> str:
+def questdb_json(columns: Sequence[SnapshotColumn] = COLUMNS, **more: Any) -> str:
     """The value of the key of the Parquet footer, as QuestDB writes it."""
     schema: list[dict[str, Any]] = [
         {"column_type": int(column.type), "column_top": 0, **({"ascii": True} if column.is_ascii else {})}
@@ -82,7 +82,7 @@ def questdb_json(columns: Sequence[Column] = COLUMNS, **more: Any) -> str:
 def tiny(
     rows: int = len(TIMES),
     key: str | None = questdb_json(),
-    described_columns: Sequence[Column] = COLUMNS,
+    described_columns: Sequence[SnapshotColumn] = COLUMNS,
     **options: Any,
 ) -> TinyParquet:
     """The Parquet file of the first rows, with this value of the key and the IDs of these columns."""
@@ -163,12 +163,12 @@ def _footer(data: bytes) -> tuple[FileMetaData, int, int]:
     return read_footer(source, framing)[0], framing.footer_start, framing.footer_length
 
 
-# -------------------------------------------------------------------------------------------- what is said of them
+# ------------------------------------------------------------------------------------- the snapshots that describe them
 
 
 def described(
     data: bytes,
-    columns: Sequence[Column] = COLUMNS,
+    columns: Sequence[SnapshotColumn] = COLUMNS,
     *,
     filtered: bool = False,
     external: bool = False,
@@ -176,7 +176,7 @@ def described(
 ) -> SnapshotValue:
     """The value that ``_pm`` has to hold about one of these files: the literals, at the places that the footer names."""
     metadata, offset, length = _footer(data)
-    groups: list[RowGroup] = []
+    groups: list[SnapshotRowGroup] = []
     for number, declared in enumerate(metadata.row_groups):
         rows = slice(number * ROWS_OF_A_GROUP, (number + 1) * ROWS_OF_A_GROUP)
         taken = [values[rows] for values in VALUES]
@@ -265,7 +265,7 @@ GOOD = (
     PmGood("pm/with-data-and-external-bloom-filters", "Beside its Parquet file, whose bloom filters it refers to", PmFile((PAIRED_EXTERNAL,)), parquet),
     PmGood("pm/with-data-sorting-written-out", "Beside its Parquet file, with a sorting column in place of the flag", PmFile((PAIRED,), written_out=True), parquet, encode=None),
     PmGood("pm/with-data-of-others", "Beside a Parquet file that QuestDB did not write: types are inferred, nothing is sorted", PmFile((FOREIGN,)), parquet_without_key),
-    PmGood("pm/with-data-inexact", "Beside a Parquet file that says of a bound that it does not occur, and how many values differ", PmFile((INEXACT,)), parquet_inexact),
+    PmGood("pm/with-data-inexact", "Beside a Parquet file that marks a bound as inexact, and counts distinct values", PmFile((INEXACT,)), parquet_inexact),
     PmGood("pm/with-data-and-ids", "Beside the Parquet file of a table from which a column was dropped: its columns are numbered with a gap", PmFile((described(parquet_with_ids(), WITH_IDS, **SORTED),)), parquet_with_ids, rules=("PM-148",), since="0.7.0"),
     PmGood("pm/with-data-no-rows", "Beside a Parquet file without rows", PmFile((described(parquet_without_rows(), INFERRED),)), parquet_without_rows),
     PmGood("pm/with-data-undesignated", "Beside the Parquet file of a table without designated timestamp", PmFile((UNSORTED,)), parquet_undesignated),
@@ -298,9 +298,9 @@ KEY = f"{IN_DATA}footer.key_value_metadata[0].value"
 SIZE_BEFORE = len(PmFile((FIRST,)).build())
 
 BAD = (
-    pm_bad("stale", "The Parquet file was written anew, with another footer", STALE, "with-data", set_to(f"{IN_DATA}footer.created_by", "another writer"), "100", scan="refusal-allowed"),
+    pm_bad("stale", "The Parquet file was rewritten, with another footer", STALE, "with-data", set_to(f"{IN_DATA}footer.created_by", "another writer"), "100", scan="refusal-allowed"),
     pm_bad("data-truncated", "The Parquet file lacks its last eight bytes", STALE, "with-data", Mutation("truncate", IN_DATA, len(parquet()) - 8, raw=True), "100"),
-    pm_bad("update-not-committed", "A row group was appended to both files, and the last step is missing: the new snapshot is not committed", "none: the bytes behind the snapshot are nobody's yet", "with-data-updated", set_to("header.parquet_meta_file_size", SIZE_BEFORE), "101", scan="refusal-allowed"),
+    pm_bad("update-not-committed", "A row group was appended to both files, and the last step is missing: the new snapshot is not committed", "none: the bytes behind the snapshot are not committed yet", "with-data-updated", set_to("header.parquet_meta_file_size", SIZE_BEFORE), "101", scan="refusal-allowed"),
     pm_bad("footer-elsewhere", "Offset and length of the Parquet footer are exchanged", "Readers of the Parquet footer find no footer.", "with-data", Mutation("swap", "snapshots[0].footer.parquet_footer_offset", "snapshots[0].footer.parquet_footer_length"), "102"),
     pm_bad("row-group-missing", "The Parquet file has a row group more", LOST, "with-data-of-others", Mutation("remove", "snapshots[0].row_group_entries[1]"), "053", "103", also=("PM-053",)),
     pm_bad("column-missing", "The Parquet file has a column more", "Readers find no such column, or show nulls in its place.", "with-data-no-rows", Mutation("remove", "column_descriptors[3]"), "053", "104"),

@@ -18,13 +18,19 @@ from pqassay_spec.pm.codes import (
     PhysicalType,
     Repetition,
 )
-from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 
 FIRST_CHUNK = 4
 """Offset of the first chunk of a Parquet file."""
 
 FOOTER_LENGTH = 600
-"""Bytes of the Parquet footers that the snapshots describe; nobody looks into them."""
+"""Bytes of the Parquet footers that the snapshots describe; they are never read."""
 
 # ------------------------------------------------------------------------------------------- values as bytes
 
@@ -41,17 +47,19 @@ ENCODED: Mapping[int, Callable[[Any], bytes]] = {
 """Parquet's encoding of a value in statistics, by physical type."""
 
 
-def required(name: str, physical: PhysicalType, type_code: int, number: int, **more: Any) -> Column:
+def required(name: str, physical: PhysicalType, type_code: int, number: int, **more: Any) -> SnapshotColumn:
     """A column without nulls."""
-    return Column(name, physical, number, type_code, **more)
+    return SnapshotColumn(name, physical, number, type_code, **more)
 
 
-def optional(name: str, physical: PhysicalType, type_code: int, number: int, **more: Any) -> Column:
+def optional(name: str, physical: PhysicalType, type_code: int, number: int, **more: Any) -> SnapshotColumn:
     """A column with nulls."""
-    return Column(name, physical, number, type_code, max_def_level=1, repetition=Repetition.OPTIONAL, **more)
+    return SnapshotColumn(
+        name, physical, number, type_code, max_def_level=1, repetition=Repetition.OPTIONAL, **more
+    )
 
 
-def chunk(column: Column, values: Sequence[Any], **more: Any) -> Chunk:
+def chunk(column: SnapshotColumn, values: Sequence[Any], **more: Any) -> SnapshotChunk:
     """The chunk of a column that holds these values, without a place yet."""
     known = sorted(value for value in values if value is not None)
     encode = ENCODED[column.physical_type]
@@ -65,13 +73,15 @@ def chunk(column: Column, values: Sequence[Any], **more: Any) -> Chunk:
     }
     if known:
         facts |= {"min": encode(known[0]), "max": encode(known[-1]), "min_exact": True, "max_exact": True}
-    return Chunk(**{**facts, **more})
+    return SnapshotChunk(**{**facts, **more})
 
 
-def row_group(columns: Sequence[Column], rows: Sequence[Sequence[Any]], **more: Any) -> RowGroup:
+def row_group(
+    columns: Sequence[SnapshotColumn], rows: Sequence[Sequence[Any]], **more: Any
+) -> SnapshotRowGroup:
     """A row group that holds these rows. ``more`` holds further members of chunks, by column name."""
     taken = [[row[number] for row in rows] for number in range(len(columns))]
-    return RowGroup(
+    return SnapshotRowGroup(
         len(rows),
         tuple(
             chunk(column, values, **more.get(column.name, {}))
@@ -80,7 +90,7 @@ def row_group(columns: Sequence[Column], rows: Sequence[Sequence[Any]], **more: 
     )
 
 
-def bitset(column: Column, values: Sequence[Any], size: int = bloom.BLOCK_SIZE) -> bytes:
+def bitset(column: SnapshotColumn, values: Sequence[Any], size: int = bloom.BLOCK_SIZE) -> bytes:
     """The bloom filter of these values."""
     encode = ENCODED[column.physical_type]
     return bitset_of([encode(value) for value in values if value is not None], size)
@@ -89,24 +99,26 @@ def bitset(column: Column, values: Sequence[Any], size: int = bloom.BLOCK_SIZE) 
 # --------------------------------------------------------------------------------------- places in a Parquet file
 
 
-def placed(group: RowGroup, start: int) -> RowGroup:
+def placed(group: SnapshotRowGroup, start: int) -> SnapshotRowGroup:
     """The row group with its chunks one behind the other."""
-    chunks: list[Chunk] = []
+    chunks: list[SnapshotChunk] = []
     for one in group.chunks:
         chunks.append(replace(one, offset=start))
         start += one.length
     return replace(group, chunks=tuple(chunks))
 
 
-def end_of(group: RowGroup) -> int:
+def end_of(group: SnapshotRowGroup) -> int:
     """End of the last chunk of a row group."""
     return group.chunks[-1].offset + group.chunks[-1].length
 
 
-def snapshot(columns: Sequence[Column], groups: Sequence[RowGroup], **more: Any) -> SnapshotValue:
+def snapshot(
+    columns: Sequence[SnapshotColumn], groups: Sequence[SnapshotRowGroup], **more: Any
+) -> SnapshotValue:
     """The first snapshot of a file: the row groups from the start of the Parquet file on, the footer behind them."""
     position = FIRST_CHUNK
-    laid: list[RowGroup] = []
+    laid: list[SnapshotRowGroup] = []
     for group in groups:
         laid.append(placed(group, position))
         position = end_of(laid[-1])
@@ -118,20 +130,22 @@ def size_of(value: SnapshotValue) -> int:
     return value.parquet_footer_offset + value.parquet_footer_length + TAIL_SIZE
 
 
-def appended(before: SnapshotValue, group: RowGroup) -> SnapshotValue:
+def appended(before: SnapshotValue, group: SnapshotRowGroup) -> SnapshotValue:
     """The next snapshot: a row group more, behind the footer before, which is dead from now on."""
     new = placed(group, size_of(before))
     return _behind(before, (*before.row_groups, new), new, 0)
 
 
 def replaced(before: SnapshotValue, number: int, group: RowGroup) -> SnapshotValue:
-    """The next snapshot: a row group is anew behind the footer before, the old one is dead."""
+    """The next snapshot: a row group is written again behind the footer before, the old one is dead."""
     new, old = placed(group, size_of(before)), before.row_groups[number]
     groups = (*before.row_groups[:number], new, *before.row_groups[number + 1 :])
     return _behind(before, groups, new, end_of(old) - old.chunks[0].offset)
 
 
-def _behind(before: SnapshotValue, groups: tuple[RowGroup, ...], new: RowGroup, dead: int) -> SnapshotValue:
+def _behind(
+    before: SnapshotValue, groups: tuple[SnapshotRowGroup, ...], new: SnapshotRowGroup, dead: int
+) -> SnapshotValue:
     dead += before.parquet_footer_length + TAIL_SIZE
     return replace(
         before,
@@ -151,7 +165,7 @@ PRICE = optional("price", PhysicalType.DOUBLE, ColumnType.DOUBLE, 1)
 VENUE = optional("venue", PhysicalType.BYTE_ARRAY, ColumnType.VARCHAR, 2, is_ascii=True)
 ORDER = optional("order_id", PhysicalType.FIXED_LEN_BYTE_ARRAY, ColumnType.UUID, 3, fixed_byte_len=16)
 TRADES = (TS, PRICE, VENUE, ORDER)
-BY_TS = (SortingColumn(0),)
+BY_TS = (SnapshotSorting(0),)
 
 MIDNIGHT = 1_704_067_200_000_000
 NOON = 1_704_110_400_000_000

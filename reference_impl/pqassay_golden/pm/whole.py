@@ -40,13 +40,19 @@ from pqassay_spec.pm.codes import (
     PhysicalType,
     Repetition,
 )
-from pqassay_spec.pm.value import Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    ExternalBloom,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 
 # ------------------------------------------------------------------------------------------ few and many columns
 
 MINIMAL = SnapshotValue((), (), 0, 0)
 EMPTY = SnapshotValue((required("x", PhysicalType.BOOLEAN, ColumnType.INT, 0),), (), 0, 0)
-"""The file of QuestDB's own tests of its writer: the physical type is nobody's choice there."""
+"""The file of QuestDB's own tests of its writer, where the physical type is not chosen."""
 NO_ROW_GROUPS = SnapshotValue(TRADES, (), FIRST_CHUNK, FOOTER_LENGTH, designated_timestamp=0, sorting=BY_TS)
 
 MANY = snapshot(
@@ -86,7 +92,7 @@ TYPES = snapshot(
     ],
 )
 
-LIST = Column(
+LIST = SnapshotColumn(
     "quotes",
     PhysicalType.DOUBLE,
     0,
@@ -120,7 +126,7 @@ SUM_OF_ENCODINGS = EncodingBit(sum(EncodingBit))
 ENCODED_WAYS = snapshot(
     (*ENCODINGS, optional("all", PhysicalType.INT64, ColumnType.LONG, 6), optional("none", PhysicalType.INT64, ColumnType.LONG, 7)),
     [
-        RowGroup(
+        SnapshotRowGroup(
             1,
             tuple(chunk(ENCODINGS[0], [5], encodings=mask) for mask in (*EncodingBit, SUM_OF_ENCODINGS, EncodingBit(0))),
         )
@@ -182,7 +188,7 @@ FILTERED_NOWHERE = replace(PLAIN, bloom_columns=(1,))
 def _filters_behind(value: SnapshotValue) -> SnapshotValue:
     """The same with bloom filters in the Parquet file, between its last chunk and its footer."""
     position = value.parquet_footer_offset
-    groups: list[RowGroup] = []
+    groups: list[SnapshotRowGroup] = []
     for group in value.row_groups:
         chunks = list(group.chunks)
         for number, one in enumerate(chunks):
@@ -218,9 +224,11 @@ UNSORTED = replace(PLAIN, sorting=(), designated_timestamp=NO_COLUMN)
 DOWN = snapshot(
     TRADES,
     [row_group(TRADES, sorted(MORNING, reverse=True, key=lambda row: row[0]))],
-    sorting=(SortingColumn(0, descending=True), SortingColumn(2)),
+    sorting=(SnapshotSorting(0, descending=True), SnapshotSorting(2)),
 )
-UP_AND_DOWN = replace(PLAIN, sorting=(SortingColumn(0), SortingColumn(1, descending=True), SortingColumn(3)))
+UP_AND_DOWN = replace(
+    PLAIN, sorting=(SnapshotSorting(0), SnapshotSorting(1, descending=True), SnapshotSorting(3))
+)
 
 UNKNOWN_TIMES = (replace(TS, name="received", type=ColumnType.TIMESTAMP),)
 WITHOUT_STATISTICS = snapshot(

@@ -66,7 +66,7 @@ INT96 = TinyParquet(
     )
 )  # fmt: skip
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
-"""Of the years 1 to 9999, since 1970."""
+"""Those of the years 1 to 9999, since 1970."""
 WIDE_UNITS: tuple[tuple[Literal["millis", "micros"], int], ...] = (("millis", 10**3), ("micros", 10**6))
 WIDE = TinyParquet(
     (
@@ -243,7 +243,7 @@ BAD = (
     _bad("nan-count-too-great", "There are more NaN than values", "A reader takes all values for NaN, and loses the numbers.", "counted", set_to(f"{THIRD}.nan_count", 5), "STA-013"),
     _bad("deprecated-bound-of-text", "Text has a deprecated upper bound", "An old reader takes it for one by signed bytes, and loses text beyond ASCII.", "uncounted", set_to(f"{FIRST}.max", b"zinc"), "STA-014"),
     _bad("deprecated-bounds-differ", "The deprecated upper bound is another one than max_value", "An old reader skips a row group that a new one reads.", "counted", set_to(f"{SECOND}.max", b"\x27\0\0\0"), "STA-015"),
-    _bad("int96-bounds-by-type", "INT96 timestamps have bounds, and the order of their type, which is none", UNUSED, "int96", Mutation("set", "footer.column_orders[1].INT96_TIMESTAMP_ORDER:header", TYPE_HEADER, raw=True), "STA-016"),
+    _bad("int96-bounds-by-type", "INT96 timestamps have bounds, and the order of their type, which is not defined", UNUSED, "int96", Mutation("set", "footer.column_orders[1].INT96_TIMESTAMP_ORDER:header", TYPE_HEADER, raw=True), "STA-016"),
     _bad("interval-bounds", "Intervals have bounds", UNUSED, "uncounted", set_to("footer.schema[3].converted_type", int(ConvertedType.INTERVAL)), "STA-017"),
     _bad("bound-cut-in-a-character", "The upper bound of a text ends within a character", REFUSED, "bounds-cut", set_to(f"{FIRST}.max_value", "東京".encode()[:5]), "STA-018"),
     _bad("histogram-too-short", "The definition level histogram of a list lacks its last level", MEMORY, "lists", Mutation("remove", f"{SIZES.format(1)}.definition_level_histogram[3]"), "STA-090"),

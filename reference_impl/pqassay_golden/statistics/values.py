@@ -40,7 +40,7 @@ AUDITED = TinyParquet(
     layout=EVERYTHING,
     bloom_filters=("metal", "depth", "grade"),
 )
-"""Three pages in each chunk, the second of the metals all null, and everything that can be said of them."""
+"""Three pages in each chunk, the second of the metals all null, and all statistics that there are."""
 
 CUT = TinyParquet(
     (Column("metal", "string", ["tin", "Côte d'Ivoire", None, "東京都庁"]),),
@@ -85,7 +85,7 @@ LISTS_IN_PAGES = TinyParquet(WITH_LISTS, layout=Layout(page_rows=3, size_statist
 
 
 def audited(name: str, title: str, file: TinyParquet, rules: tuple[str, ...], *misread_by: str) -> Good:
-    """A file whose values were all compared with what is said of them; a scan looks for its first metal."""
+    """A file whose values were all compared with its claims; a scan looks for its first metal."""
     predicate: Sequence[Any] = ("=", "metal", file.columns[0].values[0])
     return good(name, title, file, predicate, *misread_by, rules=rules, since=SINCE)
 
@@ -119,7 +119,7 @@ BAD = (
     untrue("sta/max-too-small", "The upper bound is less than a value", LOST, "sta/counted", set_to(f"{FOOTER}[2].meta_data.statistics.max_value", struct.pack("<d", 2.0)), "STA-041"),
     untrue("sta/exact-bound-absent", "A bound is called exact, and no value is equal to it", "A reader answers max() with a value that is not there.", "sta/counted", set_to(f"{FOOTER}[0].meta_data.statistics.max_value", b"zincum"), "STA-042"),
     untrue("sta/nulls-miscounted", "The null count leaves out nulls", MISCOUNTED, "sta/audited-page-headers", set_to(f"{FOOTER}[0].meta_data.statistics.null_count", 0), "STA-043"),
-    untrue("sta/nan-miscounted", "The NaN count tells of a NaN where there is none", "A query for numbers alone reads, or a query for NaN finds, the wrong row groups.", "sta/counted", set_to(f"{FOOTER}[2].meta_data.statistics.nan_count", 1), "STA-044"),
+    untrue("sta/nan-miscounted", "The NaN count counts a NaN that does not exist", "A query for numbers alone reads, or a query for NaN finds, the wrong row groups.", "sta/counted", set_to(f"{FOOTER}[2].meta_data.statistics.nan_count", 1), "STA-044"),
     untrue("sta/nan-count-left-out", "One of two columns of floating point numbers does not count NaN", "A query for NaN reads the row group.", "sta/audited-nan", Mutation("remove", f"{FOOTER}[2].meta_data.statistics.nan_count"), "STA-080", tier="footer", since="0.7.0"),
     untrue("sta/distinct-miscounted", "The distinct count is one too small", "A reader answers count(distinct) wrongly.", "sta/audited", set_to(f"{FOOTER}[0].meta_data.statistics.distinct_count", 3), "STA-045"),
     untrue("sta/bytes-miscounted", "The bytes of the values are counted with their lengths", "A reader plans for more memory than it needs.", "sta/audited", set_to(f"{FOOTER}[0].meta_data.size_statistics.unencoded_byte_array_data_bytes", 41), "STA-047"),
@@ -133,7 +133,7 @@ BAD = (
     untrue("sta/page-header-deprecated-max-too-small", "The deprecated upper bound in a page header is less than a value of the page", FILTERED, "sta/page-statistics-counted", set_to(f"{DEPTH_HEADER}.max", (11).to_bytes(4, "little")), "STA-052", since="0.7.0"),
     untrue("sta/page-distinct-miscounted", "The distinct count in a page header is one too small", "none: readers ignore it", "sta/page-statistics-counted", set_to(f"{DEPTH_HEADER}.distinct_count", 1), "STA-054", since="0.7.0"),
     untrue("sta/page-header-no-column-orders-max-too-small", "The footer has no column_orders, and the upper bound in a page header is less than a value of the page", FILTERED, "sta/page-statistics-no-column-orders", set_to(f"{DEPTH_HEADER_V2}.max_value", (11).to_bytes(4, "little")), "STA-001", "STA-055", since="0.7.0"),
-    untrue("sta/page-nan-miscounted", "The NaN count in a page header tells of a NaN where there is none", "A filter of pages reads, or skips, the wrong ones.", "sta/page-statistics-counted", set_to(f"{ROWS}[2].pages[0].header.data_page_header.statistics.nan_count", 1), "STA-056", since="0.7.0"),
+    untrue("sta/page-nan-miscounted", "The NaN count in a page header counts a NaN that does not exist", "A filter of pages reads, or skips, the wrong ones.", "sta/page-statistics-counted", set_to(f"{ROWS}[2].pages[0].header.data_page_header.statistics.nan_count", 1), "STA-056", since="0.7.0"),
     untrue("sta/page-header-exact-bound-absent", "A bound in a page header is called exact, and no value is equal to it", "A reader answers max() with a value that is not there.", "sta/page-statistics-counted", set_to(f"{ROWS}[0].pages[0].header.data_page_header.statistics.max_value", b"tinc"), "STA-057", since="0.7.0"),
     untrue("sta/box-in-height-of-places-on-the-plane", "A box has bounds of z, and no geometry has a z", "none: a query for a height finds nothing there", "sta/box-across-the-antimeridian", set_to(f"{FOOTER}[1].meta_data.geospatial_statistics.bbox", {"xmin": 178.0, "xmax": -178.0, "ymin": 3.0, "ymax": 5.0, "zmin": 1.0, "zmax": 2.0}), "STA-061", since="0.7.0"),
     untrue("sta/geospatial-type-missing", "The list of types lacks that of a geometry", "A query for geometries of the type skips the row group.", "sta/points-in-space", Mutation("remove", f"{FOOTER}[1].meta_data.geospatial_statistics.geospatial_types[1]"), "STA-063", since="0.7.0"),

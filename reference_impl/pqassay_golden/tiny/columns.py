@@ -295,13 +295,13 @@ def raw_value(scalar: Scalar, value: Any) -> bytes:
     """The PLAIN encoding of one value without a length, as bounds and hashes take it; of a boolean one byte.
 
     Raises:
-        ConstructError, TypeError, ValueError, AttributeError, OverflowError, struct.error: It is no value of the type.
+        ConstructError, TypeError, ValueError, AttributeError, OverflowError, struct.error: It is not a value of the type.
     """
     width = scalar.length if scalar.physical is Type.FIXED_LEN_BYTE_ARRAY else WIDTHS.get(scalar.physical)
     if width is None:
         if scalar.is_decimal and not isinstance(value, bytes):
             return cast("int", value).to_bytes(value.bit_length() // 8 + 1, "big", signed=True)
-        return value.encode() if isinstance(value, str) else b"".join((value,))  # refuses what is no bytes
+        return value.encode() if isinstance(value, str) else b"".join((value,))  # refuses what is not bytes
     raw = value if isinstance(value, bytes) else _number(scalar, value, width)
     if len(raw) != width:
         raise ValueError(f"{len(raw)} bytes where {width} belong")
@@ -459,7 +459,7 @@ def leaves_of(column: Column) -> list[Leaf]:
             _take_apart(tree, value, 0, 0, 0)
         except (ConstructError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError, struct.error) as error:  # fmt: skip
             raise Refused(
-                f"column {column.name} holds what is no {type_name(column.kind)}: {error}"
+                f"column {column.name} holds a value that is not {type_name(column.kind)}: {error}"
             ) from None
     return leaves
 

@@ -50,7 +50,7 @@ class Layout:
         crc: Whether page headers carry a CRC.
         page_statistics: Whether page headers carry statistics.
         encoding_stats: Whether chunks count their pages by type and encoding.
-        index_page_offset: Where chunks say that they have an index page; 0 is none.
+        index_page_offset: Where chunks say that they have an index page; 0 for no page.
         behind: What is behind the pages of a chunk and belongs to no structure: a copy of its ColumnMetaData or
             ColumnChunk, which ``file_offset`` then points to, or other bytes.
 

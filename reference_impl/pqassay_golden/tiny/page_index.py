@@ -84,7 +84,7 @@ def bloom_filter(layout: Layout, entries: Sequence[Entry]) -> tuple[BloomFilterH
     """Header and bitset; by default about one block for every eight distinct values: some readers want a power of two.
 
     Raises:
-        Refused: The size asked for is no multiple of a block.
+        Refused: The size asked for is not a multiple of a block.
     """
     distinct = {entry.raw for entry in entries if entry.raw is not None}
     blocks = max(1, -(-len(distinct) // 8))
@@ -95,7 +95,7 @@ def bloom_filter(layout: Layout, entries: Sequence[Entry]) -> tuple[BloomFilterH
 
 
 def bitset_of(values: Iterable[bytes], size: int = bloom.BLOCK_SIZE) -> bytes:
-    """The bitset of so many bytes that holds some values, given by their PLAIN bytes."""
+    """A bitset of a number of bytes that holds some values, given by their PLAIN bytes."""
     import xxhash  # noqa: PLC0415 - only files with bloom filters need it
 
     bitset = bytearray(size)

@@ -90,7 +90,7 @@ __all__ = [
     "AnyType",
     "Column",
     "Encoding",
-    "Index",
+    "IndexToEmbed",
     "Kind",
     "Layout",
     "ListOf",
@@ -121,7 +121,7 @@ ROW_GROUPS = {"row groups": slice(None), "row group 0": slice(1), "other row gro
 
 
 @dataclass(frozen=True)
-class Index:
+class IndexToEmbed:
     """An IDX1 index to embed.
 
     Attributes:
@@ -151,13 +151,13 @@ class TinyParquet:
         statistics: Whether chunks carry statistics.
         index: An IDX1 index.
         keys: Further key-value pairs of the footer; they come before those of the index.
-        body: The parts of the body in their order; bytes among them belong to nobody.
+        body: The parts of the body in their order; bytes among them belong to no structure.
         layout: How chunks are written.
         layouts: The same by names of leaf columns, for those that are written otherwise.
-        sorting_columns: What row groups say of their order. The rows are taken as they are.
+        sorting_columns: What row groups say about their order. The rows are taken as they are.
         column_orders: Whether the footer gives orders. Without them no bounds and no column indexes are written,
             but for the deprecated bounds.
-        created_by: Who wrote the file.
+        created_by: The writer that the footer names.
         version: That of the footer.
         extensions: Content of the extension field by the path of its struct, ``footer``,
             ``footer.row_groups[0].columns[0].meta_data``, ``row_groups[0].columns[0].column_index``,
@@ -170,7 +170,7 @@ class TinyParquet:
     page_index: bool = False
     bloom_filters: Collection[str] = ()
     statistics: bool = True
-    index: Index | None = None
+    index: IndexToEmbed | None = None
     keys: Sequence[tuple[str, str | None]] = ()
     body: Sequence[Part | bytes] = BODY
     layout: Layout = field(default_factory=Layout)

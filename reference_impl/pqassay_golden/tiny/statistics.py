@@ -84,7 +84,7 @@ def _raised(leaf: Leaf, value: bytes, size: int) -> bytes:
         characters = _cut(leaf, value, size).decode()
         while characters:
             code = ord(characters[-1]) + 1
-            code = 0xE000 if code == 0xD800 else code  # surrogates are no characters
+            code = 0xE000 if code == 0xD800 else code  # surrogates are not characters
             characters = characters[:-1]
             if code <= 0x10FFFF:
                 return (characters + chr(code)).encode()

@@ -3,7 +3,7 @@
 What lives here: the questions that can be asked (`question`), what is known of the files (`lake`), which row groups need no row (`settling`, `zones`), the rows of the
 others (`row_tables`), estimates from sketches (`estimates`), what DuckDB adds up, orders and limits (`tally`), and all of it together (`answerer`).
 
-Theory of operation: a lake is a list of row groups.  Folders, distinct sets and statistics leave out those in which no row satisfies the condition.  Of
-those that are left, each is answered by its footer or by zone sums if these can say it.  Of all others the columns of the question are read as Arrow tables, and filtered.  Both
+Theory of operation: a lake is a list of row groups.  Folders, distinct sets and statistics leave out those in which no row satisfies the condition.  Each
+of the others is answered by its footer or by zone sums if these can say it.  If not, the columns of the question are read as Arrow tables, and filtered.  Both
 go into one table of partial sums in DuckDB, which groups and orders them.  An index is read when a question first asks for its columns, and only if it costs little beside the rows.
 """

@@ -57,7 +57,7 @@ class Estimated:
         kind: The sketches that it comes of.
         sketch_count: How many were united.
         parameter: The smallest size parameter among them: ``lg_k`` or ``k``; 0 if there are none.
-        error: Of distinct values the relative error of one standard deviation, of a quantile that of its rank; 0 where nothing is lost.
+        error: The relative error of one standard deviation for distinct values, that of the rank for a quantile; 0 if nothing is lost.
     """
 
     asked: Aggregate
@@ -131,13 +131,13 @@ def estimated(lake: Lake, asked: Question, needed: Mask, must: Mask) -> list[Est
             f"{asked.estimates[0].function.upper()} is answered from sketches, which cannot be divided, and metadata does not say "
             f"that the condition is true of all rows or of none in row group {group} of {path}{others}"
         )
-    wanted: list[_Sketched] = []
+    sketched: list[_Sketched] = []
     for number in np.unique(lake.file_of[needed]).tolist():
         of_file = lake.file_of == number
         groups = lake.group_of[needed & of_file]
         is_whole = len(groups) == int(((lake.row_counts > 0) & of_file).sum())
-        wanted.append(_Sketched(lake.known[number], groups, is_whole))
-    return [_of_lake(lake, one, wanted) for one in asked.estimates]
+        sketched.append(_Sketched(lake.known[number], groups, is_whole))
+    return [_of_lake(lake, one, sketched) for one in asked.estimates]
 
 
 def _of_lake(lake: Lake, one: Aggregate, wanted: Sequence[_Sketched]) -> Estimated:
@@ -174,11 +174,11 @@ def _of_file(
 ) -> tuple[SchemaLeaf | None, list[bytes] | None]:
     """The column in a file, ``None`` if it has none; and the fewest sketches that are about the row groups and nothing else, if there are such."""
     file = asked.file
-    found = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column or "")]
-    if len(found) > 1:
-        raise Refused(f"{file.name}: there are {len(found)} columns called {one.column}")
+    called = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column or "")]
+    if len(called) > 1:
+        raise Refused(f"{file.name}: there are {len(called)} columns called {one.column}")
     known: list[EntrySketches] = []
-    for entry in file.entries.get((kind, one.column or ""), ()) if found else ():
+    for entry in file.entries.get((kind, one.column or ""), ()) if called else ():
         if entry.entry.key not in file.blobs:
             try:
                 file.blobs[entry.entry.key] = read_sketches(
@@ -192,10 +192,10 @@ def _of_file(
     for each in sorted(known, key=lambda entry: len(entry.sketches)):
         if each.granularity is not Granularity.FILE:
             places = np.flatnonzero(np.isin(each.row_group, asked.row_groups)).tolist()
-            return found[0], [each.sketches[place] for place in places]
+            return called[0], [each.sketches[place] for place in places]
         if asked.is_whole:
-            return found[0], each.sketches
-    return (found[0] if found else None), None
+            return called[0], each.sketches
+    return (called[0] if called else None), None
 
 
 def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
@@ -232,7 +232,7 @@ def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -
     for aside in (one for one in file.directory.aside if one.name.startswith(names)):
         help_of_it = f"pqassay index refresh {quoted}" if aside.reason.startswith("stale") else add
         return f"{asked}, and {file.name} has none that is good{others}: {aside}; {help_of_it}"
-    return f"{asked}, and {file.name} has none of that column{others}; {add}"
+    return f"{asked}, and {file.name} has no such entry of that column{others}; {add}"
 
 
 # --------------------------------------------------------------------------------------------------- the sketches

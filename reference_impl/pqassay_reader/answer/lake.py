@@ -13,7 +13,7 @@ from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reader.lake.lake_sets import LOCAL_THREADS, REMOTE_THREADS, DistinctSets, LakeSets, Progress
 from pqassay_reference.directory.reading.blob import Numbers
-from pqassay_reference.files.listing import Listed
+from pqassay_reference.files.listing import ListedFiles
 from pqassay_spec.grammar.thrift_decoder import collector_paused
 
 
@@ -37,7 +37,7 @@ class Lake(DistinctSets):
     """
 
     def __init__(
-        self, listed: Listed, dataset: pads.FileSystemDataset, progress: Progress | None = None
+        self, listed: ListedFiles, dataset: pads.FileSystemDataset, progress: Progress | None = None
     ) -> None:
         filesystem = None if listed.is_local else listed.filesystem
         threads = LOCAL_THREADS if listed.is_local else REMOTE_THREADS

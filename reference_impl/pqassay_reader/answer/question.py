@@ -53,8 +53,8 @@ class Aggregate(NamedTuple):
 
     Attributes:
         function: What is computed.
-        column: Of which column; ``None`` for ``COUNT(*)``.
-        rank: Of a quantile, the share of values that are not greater.
+        column: The column that is asked about; ``None`` for ``COUNT(*)``.
+        rank: The rank of a quantile: the share of values that are not greater.
     """
 
     function: str
@@ -134,7 +134,7 @@ def parse_question(text: str) -> Question:
     ((('avg(sales_amount)', Aggregate(function='avg', column='sales_amount', rank=None)),), ('year',), ['=', 'nation', 'Singapore'])
 
     Raises:
-        Refused: It is no SQL, or none that is supported.
+        Refused: It is not SQL, or is not supported.
     """
     if len(text) > LONGEST:
         raise Refused(f"the question has {len(text)} characters, where {LONGEST} are the most")
@@ -161,13 +161,15 @@ def parse_question(text: str) -> Question:
             raise Refused(f"column {name} is neither aggregated nor in GROUP BY")
     tree = parsed_tree(where.this) if where is not None else None
     keys = tuple(_sort_key(one, output, group_by) for one in order.expressions) if order is not None else ()
-    found = Question(output, group_by, tree, keys, _number(parsed, "limit"), _number(parsed, "offset") or 0)
-    if found.estimates and group_by:
-        function = found.estimates[0].function.upper()
+    question = Question(
+        output, group_by, tree, keys, _number(parsed, "limit"), _number(parsed, "offset") or 0
+    )
+    if question.estimates and group_by:
+        function = question.estimates[0].function.upper()
         raise Refused(
             f"{function} is answered from sketches of whole row groups, which know no groups; leave out GROUP BY"
         )
-    return found
+    return question
 
 
 def _unsupported(node: Any) -> Refused:
@@ -246,7 +248,7 @@ def _item(node: Any) -> Item:
 def _column(node: Any) -> str:
     node = node.unnest()
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-        raise Refused(f"{node.sql()!r} is no column; {SUPPORTED}")
+        raise Refused(f"{node.sql()!r} is not a column; {SUPPORTED}")
     return ".".join(part.name for part in node.parts)
 
 

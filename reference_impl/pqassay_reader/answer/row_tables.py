@@ -85,16 +85,16 @@ class RowTables:
             alone = [one for unit in units for one in unit.alone()]
             found = [alone[index].places for index, _ in self._scanned(alone, self._asked, with_index=True)]
             units = self._parts(np.unique(np.array(found, np.int64)))
-        held: list[pa.Table] = []
+        tables: list[pa.Table] = []
         count = 0
         for _, table in self._scanned(units, self.fields, with_index=False):
-            held.append(table)
+            tables.append(table)
             count += len(table)
             if count >= ROWS_AT_ONCE:
-                yield self._compared(pa.concat_tables(held))
-                held, count = [], 0
-        if held:
-            yield self._compared(pa.concat_tables(held))
+                yield self._compared(pa.concat_tables(tables))
+                tables, count = [], 0
+        if tables:
+            yield self._compared(pa.concat_tables(tables))
 
     def _compared(self, table: pa.Table) -> pa.Table:
         """The columns that are wanted, in the types in which they are compared."""
@@ -104,7 +104,7 @@ class RowTables:
 
     def _parts(self, places: Numbers) -> list[_Unit]:
         """The files of some row groups, but for those that statistics rule out."""
-        lake, found = self._lake, list[_Unit]()
+        lake, units = self._lake, list[_Unit]()
         numbers = np.unique(lake.file_of[places]).tolist()
         with ThreadPoolExecutor(lake.threads) as pool:
             list(pool.map(lambda number: lake.fragments[number].ensure_complete_metadata(), numbers))
@@ -118,8 +118,8 @@ class RowTables:
                 if part.num_row_groups < len(chosen):
                     chosen = [group.id for group in part.row_groups]
             if chosen:
-                found.append(_Unit(part, [int(lake.first[number]) + group for group in chosen]))
-        return found
+                units.append(_Unit(part, [int(lake.first[number]) + group for group in chosen]))
+        return units
 
     def _length(self, units: Sequence[_Unit], fields: Sequence[str]) -> int:
         lake = self._lake

@@ -1,4 +1,4 @@
-"""What metadata say of a condition before a row is read: in which row groups it may be true of a row, and in which it is true of all.
+"""What metadata say about a condition before a row is read: in which row groups it may be true of a row, and in which it is true of all.
 
 Three things are asked: what folders stand for, distinct sets, and the statistics of footers.  None decides more than it knows.  Bounds settle that a condition is true
 of all rows only where the footer counts no nulls: of a null, a comparison is not true.
@@ -60,7 +60,7 @@ def settled(
         Refused: The condition does not fit the columns.
         OSError: A file cannot be read.
     """
-    found: list[Settled] = []
+    settlements: list[Settled] = []
     for part in parts_of(predicate) if predicate is not None else []:
         if part.columns.issubset(lake.partitions):
             may = some = must = _by_folders(lake, part.condition)
@@ -70,8 +70,8 @@ def settled(
             some = sets.row_groups_with_some(part.condition)
             if asks_statistics:
                 _ask_statistics(lake, part.condition, may, must)
-        found.append(Settled(part.condition, part.columns, may, some, must))
-    return found
+        settlements.append(Settled(part.condition, part.columns, may, some, must))
+    return settlements
 
 
 def _by_folders(lake: Lake, condition: Condition) -> Mask:
@@ -104,7 +104,7 @@ def _is_true_of_all(file: KnownFile, group: int, condition: Condition) -> bool:
 
 
 def _claims(file: KnownFile, group: int, name: str) -> ChunkClaims | None:
-    """What a file says of a column; ``None`` where there is no such one, or several."""
+    """What a file says about a column; ``None`` where there is no such one, or several."""
     places = [at for at, leaf in enumerate(file.facts.leaves) if leaf.is_called(name)]
     claims = file.facts.claims_of(NOWHERE, group, places[0]) if len(places) == 1 else None
     return claims if claims is not None and claims.is_readable else None

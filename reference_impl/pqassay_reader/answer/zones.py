@@ -85,16 +85,16 @@ def answered_by_zones(
     Raises:
         OSError: A file cannot be read.
     """
-    found = Zones(np.zeros(len(needed), np.bool_), 0, [])
+    zones = Zones(np.zeros(len(needed), np.bool_), 0, [])
     chooser = _Chooser(lake, asked, known, needed, fields)
     numbers = np.unique(lake.file_of[needed]).tolist()
     tables: defaultdict[tuple[str | None, tuple[str, ...]], list[pa.Table]] = defaultdict(list)
     with ThreadPoolExecutor(lake.threads) as pool:
         for number, (groups, uses) in zip(numbers, pool.map(chooser.of_file, numbers), strict=True):
-            found.answered[lake.first[number] + np.array(sorted(groups), np.int64)] = True
+            zones.answered[lake.first[number] + np.array(sorted(groups), np.int64)] = True
             for use in uses:
                 if use.keys is None:
-                    found.rows += use.table
+                    zones.rows += use.table
                 else:
                     tables[use.measure, use.keys].append(use.table)
     for (measure, keys), several in tables.items():
@@ -103,8 +103,8 @@ def answered_by_zones(
             for part in known:
                 if part.columns <= set(keys):
                     chosen &= rows_of(part.condition, table)
-            found.sums.append((measure, table.filter(pa.array(chosen))))
-    return found
+            zones.sums.append((measure, table.filter(pa.array(chosen))))
+    return zones
 
 
 def _alike(several: Sequence[pa.Table]) -> Iterator[pa.Table]:
@@ -172,7 +172,7 @@ class _Chooser:
 
     def _entries(self, file: KnownFile, measure: str | None, *, needs_sum: bool) -> list[UsableEntry]:
         """The entries of a file that may serve for a measure, the shortest first."""
-        found = [
+        usable = [
             entry
             for (kind, column), entries in file.entries.items()
             if kind is IndexType.ZONE_SUMS and measure in (None, column)
@@ -181,7 +181,7 @@ class _Chooser:
             and not (needs_sum and sum_kind(entry.leaves[-1]) is SumKind.NONE)
             and file.is_worth(entry, self._fields)
         ]
-        return sorted(found, key=lambda entry: entry.entry.head.stored_length)
+        return sorted(usable, key=lambda entry: entry.entry.head.stored_length)
 
     def _served(self, number: int, keys: frozenset[str]) -> set[int]:
         """The row groups of a file in which each part of the condition is about some keys, or true of all rows."""

@@ -66,21 +66,21 @@ def answer(
     approximate ones need fresh sketches and come with bounds. FROM takes any name. stderr shows the bounds, how
     many files gave the answer, and what was read.
     """
-    opened, found = _answered(path, question)
+    opened, result = _answered(path, question)
     if output_format is FormatName.JSON:
-        typer.echo(json.dumps(_record(path, question, opened, found), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_record(path, question, opened, result), indent=2, ensure_ascii=False))
         return
     if output_format is FormatName.CSV:
         with text_sink(None) as sink:
             writer = csv.writer(sink, lineterminator="\n")
-            writer.writerow(found.table.column_names)
-            columns: list[Any] = [column.to_pylist() for column in found.table.columns]
+            writer.writerow(result.table.column_names)
+            columns: list[Any] = [column.to_pylist() for column in result.table.columns]
             writer.writerows(zip(*columns, strict=True))
     else:
-        write_rows([found.table], found.table.schema, Form.TABLE, None)
-    for estimate in found.estimates:
+        write_rows([result.table], result.table.schema, Form.TABLE, None)
+    for estimate in result.estimates:
         typer.echo(printable(estimate.line), err=True)
-    for line in effort_lines(found.effort):
+    for line in effort_lines(result.effort):
         typer.echo(line, err=True)
     for line in opened.aside[:SHOWN]:
         typer.echo(printable(f"warning: left aside: {line}"), err=True)

@@ -130,14 +130,14 @@ def _read(request: Request, _: str) -> Answer:
 def _decode(request: Request, _: str) -> Answer:
     from pqassay_reference.rewrite.extract import extract_file
 
-    found = extract_file(request["file"])
-    values = list(found.values)
+    index = extract_file(request["file"])
+    values = list(index.values)
     if values == [""] and _holds_no_value(request["file"], request.get("column")):
         values = []  # an empty payload: only the column tells what it stands for
     value: Answer = {
         "values": values,
-        "layout": found.layout.value,
-        "offset": found.offset,
+        "layout": index.layout.value,
+        "offset": index.offset,
     }
     return {"answer": "accept", "value": value}
 
@@ -223,7 +223,7 @@ def _encode_directory(request: Request, _: str) -> Answer:
     others = [name for name, wish in wishes.items() if wish is not None and name != "indexes"]
     if others:
         raise NotSupportedError(f"{others[0]} is not supported")
-    wanted = [
+    requests = [
         Wanted(
             IndexType[wish["type"]],
             tuple(tuple(path) for path in wish["columns"]),
@@ -234,7 +234,7 @@ def _encode_directory(request: Request, _: str) -> Answer:
     ]
     arrow: Any = pyarrow.parquet  # the type stubs know only part of what it takes
     arrow.write_table(table_of(request["rows"]), request["output"], write_page_index=True)
-    add_indexes(request["output"], wanted)
+    add_indexes(request["output"], requests)
     return {"answer": "accept"}
 
 

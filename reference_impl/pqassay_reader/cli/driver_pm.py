@@ -28,7 +28,7 @@ def snapshot(request: Request) -> Answer:
 
 
 decode = snapshot
-"""Of requests that name no size."""
+"""The default of requests that name no size."""
 
 
 def encode(request: Request) -> Answer:

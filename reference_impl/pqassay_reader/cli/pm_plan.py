@@ -76,7 +76,7 @@ def plan(
             return
         if chunks:
             heading = ("row group", "column", "offset", "bytes")
-            tables.show(tables.Table("", heading, chunks, right=frozenset((0, 2, 3))))
+            tables.show(tables.PrintedTable("", heading, chunks, right=frozenset((0, 2, 3))))
         share = f"{100 * total / size:.1f} %" if size else "0 %"
         typer.echo(
             f"{len(kept)} of {counted(count, 'row group')}, {counted(len(chunks), 'range')}, "

@@ -82,16 +82,16 @@ def read(
                 else [name for given in columns for name in ([given] if given in known else given.split(","))]
             )
             cut = form is Form.TABLE and output is None and not rows
-            found = ChunkRows(
+            rows_read = ChunkRows(
                 reader, source, wanted, range(MOST_ROWS) if cut else asked, gap=gap, logical=not physical
             )
-            write_rows(found.batches(), found.schema, form, output)
+            write_rows(rows_read.batches(), rows_read.schema, form, output)
             count = (
                 sum(reader.block(number).num_rows for number in range(reader.row_group_count)) if cut else 0
             )
     if count > MOST_ROWS:
         typer.echo(f"… the first {MOST_ROWS} of {counted(count, 'row')}; name others with --rows FROM..TO")
-    fetched = found.fetched
+    fetched = rows_read.fetched
     typer.echo(
         f"fetched {fetched.length} of {counted(source.size, 'byte')} in {counted(fetched.requests, 'request')}; "
         "the Parquet footer was not read",

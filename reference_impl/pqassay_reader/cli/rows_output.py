@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pqassay_reference.cli.errors import fail
-from pqassay_reference.cli.tables import Table, aligned_lines, show
+from pqassay_reference.cli.tables import PrintedTable, aligned_lines, show
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _write_table(rows: Iterator[dict[str, Any]], names: Sequence[str], sink: Tex
     first = list(islice(cells, DRAWN_ROWS))
     more = next(cells, None)
     if drawn and more is None:
-        show(Table("", names, first))
+        show(PrintedTable("", names, first))
         return
     every = chain([names], first, [] if more is None else [more], cells)
     sink.writelines(f"{line}\n" for line in aligned_lines(every, DRAWN_ROWS))
@@ -174,17 +174,17 @@ def _write_parquet(batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Sche
 
     from pqassay_spec.base.sources import replaced_file
 
-    held: list[Any] = []
+    tables: list[Any] = []
     size = 0
     with replaced_file(output) as file, pq.ParquetWriter(file, schema) as writer:
         for batch in batches:
-            held.append(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch]))
+            tables.append(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch]))
             size += batch.nbytes
             if size >= GROUP_BYTES:
-                writer.write_table(pa.concat_tables(held))
-                held, size = [], 0
-        if held:
-            writer.write_table(pa.concat_tables(held))
+                writer.write_table(pa.concat_tables(tables))
+                tables, size = [], 0
+        if tables:
+            writer.write_table(pa.concat_tables(tables))
 
 
 __all__ = ["MOST_ROWS", "Form", "json_line", "text_sink", "write_rows"]

@@ -202,7 +202,7 @@ def scan(
     with _reported(path):
         from pqassay_reader.query.scan import scan as scanned
 
-        found = scanned(
+        result = scanned(
             path,
             condition,
             names,
@@ -215,12 +215,12 @@ def scan(
             metadata=metadata.value,
             explain=explain,
         )
-        with _progress_bar(found, is_free=not sys.stdout.isatty() or output is not None or explain):
-            _put_rows(found, form, output, is_cut=is_cut, is_silent=explain and output is None)
+        with _progress_bar(result, is_free=not sys.stdout.isatty() or output is not None or explain):
+            _put_rows(result, form, output, is_cut=is_cut, is_silent=explain and output is None)
         if explain:
-            _print_explanation(found, path, condition, form)
+            _print_explanation(result, path, condition, form)
     if not explain:
-        typer.echo(_fetched(found), err=True)
+        typer.echo(_fetched(result), err=True)
 
 
 def _separated(given: list[str] | None, option: str) -> list[str] | None:

@@ -13,7 +13,7 @@ from pqassay_reader.query.explained.text import FileTrace, GroupTrace, Trace
 from pqassay_reader.query.explained.waterfall import Step, waterfall
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan import Scan
-from pqassay_reference.cli.tables import Table, counted, show
+from pqassay_reference.cli.tables import PrintedTable, counted, show
 from pqassay_reference.rewrite.extract import NO_KEY
 from pqassay_spec.base.terminal import printable
 
@@ -46,14 +46,14 @@ def print_explanation(scan: Scan) -> None:
 # ------------------------------------------------------------------------------------------------------- waterfall
 
 
-def _table(steps: Sequence[Step], *, with_titles: bool) -> Table:
+def _table(steps: Sequence[Step], *, with_titles: bool) -> PrintedTable:
     headings = ["left after", "files", "row groups", "rows", "pages", "bytes", "requests"]
     headings += ["metadata read", "saved", "share"]
     rows = [_cells(step) for step in steps]
     if with_titles:
         headings.append("what it does")
         rows = [[*row, step.title] for row, step in zip(rows, steps, strict=True)]
-    return Table("", headings, rows, right=frozenset(range(1, 10)))
+    return PrintedTable("", headings, rows, right=frozenset(range(1, 10)))
 
 
 def _cells(step: Step) -> list[str]:
@@ -75,7 +75,7 @@ def percent(step: Step) -> str:
     """
     if not step.share:
         return ""
-    # 100 % is said of nothing being left only.
+    # 100 % is shown only if nothing is left.
     share = min(step.share, 0.999) if step.left.length else step.share
     return f"{share:.1%}".replace("%", " %")
 
@@ -115,7 +115,7 @@ def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
     counts = (
         (ruled_out, "ruled out as a whole"),
         (empty, "without a row group that is left"),
-        (more, "read as well"),
+        (more, "also read"),
     )
     lines = [f"{counted(count, 'file')} {what}" for count, what in counts if count]
     yield from ["", *lines] if lines else []

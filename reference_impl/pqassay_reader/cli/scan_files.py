@@ -62,7 +62,7 @@ def require_vouched(trust: TrustName, column: str | None) -> None:
     """Leave the command unless a column is named exactly where indexes count that do not name theirs."""
     if (trust is TrustName.PUBLISHED) != (column is not None):
         fail(
-            "--column and --trust published go together: whoever vouches for an index says what it describes",
+            "--column and --trust published go together: an index that you vouch for needs the column that it describes",
             2,
         )
 

@@ -8,6 +8,6 @@ What never comes in: files, and what their metadata say.
 How it works: a condition compares a column with constants as mathematical values. A constant of any type has a place among the values of the
 column's type: it is one of them, or lies between two, or beyond all. So each comparison is true of a set of values of that type: of intervals, and of
 NaN and null or not. NOT is pushed down to the comparisons, where three-valued logic is resolved: what is left are sets, joined by AND and OR, and
-a row is kept if it is in them. Tests of the same column become one set.  Whoever leaves out rows asks these sets: bounds by the ends of
+a row is kept if it is in them. Tests of the same column become one set.  Pruning asks these sets: bounds by the ends of
 their intervals, bloom filters by their points, lists of values by membership.
 """

@@ -205,7 +205,7 @@ class Kind:
         elif not isinstance(constant, bytes):
             raise Incomparable
         if width and len(constant) != width:
-            # Of one width, it follows those that are its beginning, or precedes those that begin with it.
+            # With one width, it follows those that are its beginning, or precedes those that begin with it.
             place = after(constant[:width]) if len(constant) > width else before(constant.ljust(width, b"\0"))
             return place, place
         return (before(constant) if constant else START), after(constant)

@@ -108,18 +108,18 @@ def expression_of(condition: Condition | Tree, schema: pa.Schema) -> pc.Expressi
             reference = reference.cast(compared)
         if values.is_nothing or (values.has_all and values.null):
             return pc.scalar(not values.is_nothing)
-        found = _truth(test, reference)
-        if found is None:
+        expression = _truth(test, reference)
+        if expression is None:
             return cast("pc.Expression", reference.is_valid() if values.has_all else reference.is_null())
-        return cast("pc.Expression", found | reference.is_null() if values.null else found)
+        return cast("pc.Expression", expression | reference.is_null() if values.null else expression)
 
-    found: pc.Expression = folded(
+    expression: pc.Expression = folded(
         condition,
         of_test,
         lambda parts: in_pairs(pc.and_kleene, list(parts)),
         lambda parts: in_pairs(pc.or_kleene, list(parts)),
     )
-    return found
+    return expression
 
 
 def _truth(test: ColumnTest, subject: Any) -> Any:

@@ -25,7 +25,7 @@ MOST_SHOWN = 100
 """Characters of the text that a message repeats."""
 
 DIALECT = "sqlite"
-"""Of sqlglot's, the one in which ``"x"`` is a name and ``x'00'`` bytes."""
+"""The dialect of sqlglot in which ``"x"`` is a name and ``x'00'`` bytes."""
 
 
 def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:

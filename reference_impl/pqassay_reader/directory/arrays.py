@@ -130,7 +130,7 @@ def open_index(located: Located) -> OpenIndex | None:
 def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | None]:
     """What many indexes hold; ``None`` for one that is left aside, as its file's list says then."""
     arrays = iter(plain_arrays([packed for one in opened if one is not None for packed in one.packed]))
-    found: list[Sets | Sums | None] = []
+    indexes: list[Sets | Sums | None] = []
     for index in opened:
         values = [next(arrays) for _ in index.packed] if index is not None else []
         if index is None or any(array is None for array in values):
@@ -138,11 +138,11 @@ def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | No
                 index.located.aside.append(
                     LeftAside(index.located.usable.name, "its values cannot be decoded")
                 )
-            found.append(None)
+            indexes.append(None)
             continue
         close = _sets if index.located.usable.type is IndexType.DISTINCT_SET else _sums
-        found.append(close(index.located.usable, index, values))
-    return found
+        indexes.append(close(index.located.usable, index, values))
+    return indexes
 
 
 def read_indexes(located: Sequence[Located]) -> list[Sets | Sums | None]:

@@ -57,7 +57,7 @@ def plain_array(element: SchemaElement, data: bytes, count: int) -> Any:
     """Values as an Arrow array, in the type that pyarrow reads the column in, an extension as what it stores.
 
     Raises:
-        Undecodable: The bytes are not those of so many values.
+        Undecodable: The bytes are not those of ``count`` values.
     """
     if element.type == Type.BOOLEAN:
         return _booleans(data, count)
@@ -76,15 +76,15 @@ def plain_arrays(packed: Sequence[Packed]) -> list[Any]:
 
     Blobs of columns of one type are decoded together.
     """
-    found: list[Any] = [None] * len(packed)
+    arrays: list[Any] = [None] * len(packed)
     alike: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     for place, one in enumerate(packed):
         alike[_signature(one.element)].append(place)
     for places in alike.values():
         together = _together([packed[place] for place in places]) if len(places) > 1 else None
         for number, place in enumerate(places):
-            found[place] = _alone(packed[place]) if together is None else together[number]
-    return found
+            arrays[place] = _alone(packed[place]) if together is None else together[number]
+    return arrays
 
 
 def _signature(element: SchemaElement) -> tuple[Any, ...]:
@@ -184,7 +184,7 @@ def _decoded(element: SchemaElement, data: bytes, count: int) -> Any:
         array = column.combine_chunks()
         array = array.storage if isinstance(array.type, pa.BaseExtensionType) else array
         if pa.types.is_string(array.type):
-            array.validate(full=True)  # which finds what is no UTF-8
+            array.validate(full=True)  # which finds what is not UTF-8
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Undecodable(f"values cannot be decoded: {' '.join(str(error).split())}") from error
     if len(array) != count:

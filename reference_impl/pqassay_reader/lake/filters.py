@@ -4,7 +4,7 @@ Engines hand their filters over as expressions of Arrow, which tell no more abou
 when it is pickled: as Arrow IPC, its operators as metadata in their order, its constants as columns. From that a filter is read here.
 
 What compares a column with constants as exactly as Arrow does becomes a condition in normal form. What asks one column in another way, such as
-``starts_with``, becomes a test that Arrow puts to the known values. Of the rest nothing is known, and all rows may satisfy it.
+``starts_with``, becomes a test that Arrow puts to the known values. The rest is not known, and all rows may satisfy it.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def condition_of_filter(expression: pc.Expression, schema: pa.Schema) -> Conditi
 
     Args:
         expression: The filter.
-        schema: Of the dataset.
+        schema: That of the dataset.
     """
     try:
         written = Written(expression)

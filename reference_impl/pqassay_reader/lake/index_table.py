@@ -64,8 +64,8 @@ class Entry:
     """The facts of the table about one column of one file.
 
     Attributes:
-        path: Of the file, relative to the indexed folder.
-        size: Of the file in bytes.
+        path: The path of the file, relative to the indexed folder.
+        size: The size of the file in bytes.
         modified: Its modification time in nanoseconds since 1970.
         column: The column, its path joined by dots.
         row_count: Rows of the file.
@@ -146,11 +146,11 @@ def part_file(handle: pa.OSFile) -> pq.ParquetFile:
 
 
 def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = None) -> pa.Table:
-    """Read one part, or what it says of some columns.
+    """Read one part, or what it says about some columns.
 
     Raises:
-        Undecodable: It is no Parquet file, or cannot be read.
-        Refused: It is no part of an index table, or one of another version.
+        Undecodable: It is not a Parquet file, or cannot be read.
+        Refused: It is not a part of an index table, or one of another version.
     """
     try:
         with native_file(path) as handle, part_file(handle) as file:
@@ -175,8 +175,8 @@ class ColumnEntries:
 
     Attributes:
         column: The column, its path joined by dots.
-        paths: Of the files, relative to the indexed folder, each once.
-        sizes: Of the files in bytes; -1 where the table contradicts itself.
+        paths: The paths of the files, relative to the indexed folder, each once.
+        sizes: The sizes of the files in bytes; -1 where the table contradicts itself.
         modified: Their modification times in nanoseconds since 1970.
         null_counts: Nulls of the column.
         starts: Where the values of each file begin in ``codes``, and where the last ones end.
@@ -208,7 +208,7 @@ class Contents:
 
 
 def read_entries(folder: str | os.PathLike[str], columns: Collection[str] | None = None) -> Contents:
-    """Read a table, or what it says of some columns.
+    """Read a table, or what it says about some columns.
 
     A part that cannot be read is left out: its files are as good as not indexed.
 
@@ -251,20 +251,22 @@ def _entries(column: str, rows: pa.Table) -> ColumnEntries:
     first = np.searchsorted(file, np.arange(count))
     sizes, modified = _numbers(rows, "size"), _numbers(rows, "modified")
     null_counts = np.maximum.reduceat(np.abs(_numbers(rows, "null_count")), first)
-    # Of one file in one run there is one size; if not, nobody knows of which file the values are.
+    # A file has one size in a run; if not, the values are of an unknown file.
     agree = np.ones(count, np.bool_)
     for numbers in (sizes, modified):
         np.logical_and.at(agree, file, numbers == numbers[first][file])
 
     values = _encoded(rows.column("value"))
-    given = values.indices.is_valid().to_numpy(zero_copy_only=False)
+    is_value = values.indices.is_valid().to_numpy(zero_copy_only=False)
     return ColumnEntries(
         column=column,
         paths=files.dictionary.to_pylist(),
         sizes=np.where(agree, sizes[first], -1),
         modified=modified[first],
         null_counts=null_counts,
-        starts=np.concatenate([[0], np.cumsum(np.bincount(file[given], minlength=count))]).astype(np.int64),
+        starts=np.concatenate([[0], np.cumsum(np.bincount(file[is_value], minlength=count))]).astype(
+            np.int64
+        ),
         codes=values.indices.drop_null().to_numpy().astype(np.int64),
         values=values.dictionary,
     )

@@ -1,14 +1,14 @@
 """An Arrow dataset that leaves files unread where their indexes prove that no row of theirs matches.
 
-Whoever reads an Arrow dataset asks it for a scanner or for its fragments and passes the filter on: DuckDB, DataFusion,
-Polars, pyarrow.  `IndexedDataset` answers both with the files that the filter leaves over.  So one class serves
+A program that reads an Arrow dataset asks it for a scanner or for its fragments and passes the filter on: DuckDB, DataFusion,
+Polars, pyarrow.  `IndexedDataset` answers both with the files that the filter keeps.  So one class serves
 all engines, with the SQL that they run anyway.
 
 An index may save work; it may never decide more than it knows.  A file whose index is missing, stale, a draft, lossy or
 unreadable is read, and a warning says so.  The reader applies the filter again, to the rows.
 
 A dataset describes the files as they were when it was opened, as any Arrow dataset does.  A file that is replaced
-afterwards, by one with other values, may be skipped on the word of the old one: open the dataset anew to see new files.
+afterwards, by one with other values, may be skipped on the word of the old one: open the dataset again to see new files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pqassay_reference.files.listing import Partitioning, Roots, list_files
 from pqassay_reference.rewrite.extract import Trust
 
 FILTER_POSITION = 1
-"""Of the arguments of a scanner, where the filter is if it is not named."""
+"""The position of the filter among the arguments of a scanner, if it is not named."""
 
 
 class IndexWarning(UserWarning):
@@ -60,7 +60,7 @@ class Counters:
 
 
 class RowGroups(NamedTuple):
-    """The row groups of a file that a condition leaves over.
+    """The row groups of a file that a condition keeps.
 
     Attributes:
         kept: Their positions, ascending.
@@ -266,7 +266,7 @@ class IndexedDataset(pads.FileSystemDataset):
         is_plain = isinstance(filter, pa.Scalar)
         filter = _as_expression(filter)  # noqa: A001 - Arrow's name
         if self._condition is not None:
-            # Of a filtered dataset, Arrow refuses to name fragments.
+            # Arrow refuses to name the fragments of a filtered dataset.
             return cast("Iterator[pads.Fragment]", super().get_fragments(filter))
         narrowed = self._narrowed(filter)
         given: Any = super() if narrowed is None else narrowed
@@ -320,7 +320,7 @@ class IndexedDataset(pads.FileSystemDataset):
         )
 
     def _plain(self, whole: Any) -> pads.Dataset:
-        """The dataset that a filter leaves over, as Arrow's own: for methods of Arrow's that go past `scanner`."""
+        """The dataset that a filter keeps, as Arrow's own: for methods of Arrow's that go past `scanner`."""
         narrowed = self._narrowed(self._condition)
         return whole if narrowed is None else self._filtered(narrowed)
 
@@ -333,7 +333,7 @@ class IndexedDataset(pads.FileSystemDataset):
         return self._condition & condition
 
     def _narrowed(self, condition: Any) -> pads.FileSystemDataset | None:
-        """The dataset of the files that a condition leaves over; ``None`` where it leaves all."""
+        """The dataset of the files that a condition keeps; ``None`` where it keeps all."""
         if self._shared is None:
             return None
         shared = self._shared
@@ -445,7 +445,7 @@ def open_indexed(
         table: A folder with an index table, ``"auto"`` for the one beside the root if there is one; by default, none is
             used.  It speaks for the files whose size and modification time it knows; the ends of the others are read.
         filesystem: Where the paths are; by default that of the URI, or the local one.
-        schema: Of the dataset; by default that of the first file.
+        schema: That of the dataset; by default that of the first file.
         partitioning: As for `pyarrow.dataset.dataset`.  A column that the paths give is never pruned by an index.
         progress: Called with the files whose ends were read, and how many there are to read.
         warn: Whether to warn of files without an index; `IndexedDataset.warnings` names them in any case.

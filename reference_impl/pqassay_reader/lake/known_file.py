@@ -22,7 +22,7 @@ from pqassay_spec.directory.entries import EntryKey
 from pqassay_spec.parquet.file import read_footer, read_framing
 
 WORTH = {IndexType.DISTINCT_SET: 4, IndexType.ZONE_SUMS: 1}
-"""An index is read where the rows that it may spare take so many times its bytes; one that came along with the footer always is."""
+"""An index is read where the rows that it may spare take this many times its bytes; one read with the footer always is."""
 
 
 @dataclass
@@ -100,7 +100,7 @@ class KnownFile:
 
     @cached_property
     def entries(self) -> dict[tuple[IndexType, str], list[UsableEntry]]:
-        """Its usable entries by what they are and the column that they tell of: the last of theirs."""
+        """Its usable entries by type and the last of their columns."""
         found: defaultdict[tuple[IndexType, str], list[UsableEntry]] = defaultdict(list)
         for one in self.directory.entries:
             found[one.type, one.columns[-1]].append(one)

@@ -22,7 +22,7 @@ from pqassay_reader.pages.excluding import ColumnSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
-from pqassay_reference.files.listing import Listed
+from pqassay_reference.files.listing import ListedFiles
 from pqassay_reference.rewrite.extract import Extracted, NoIndexError, index_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType
@@ -49,8 +49,8 @@ class KnownFiles:
     """The files of a dataset, and what is known of them.
 
     Attributes:
-        paths: Of the files.
-        sizes: Of the files in bytes.
+        paths: The paths of the files.
+        sizes: The sizes of the files in bytes.
         sets: The distinct sets in their index directories, which are read when a condition first names their column.
         whole: By their columns, the values of whole files.
         later: By the column that they describe, the IDX1 indexes that did not come along with their footers, by the numbers of their files.
@@ -166,7 +166,7 @@ class Described:
     """What IDX1 indexes are good for in a dataset.
 
     Attributes:
-        schema: Of the dataset.
+        schema: That of the dataset.
         partitions: The columns that folders stand for.
         columns: The columns that are asked for; ``None`` for all.
         vouched: The column that indexes without companion record describe.
@@ -212,7 +212,7 @@ class Described:
         if index.mistrust:
             return f"its companion record does not count: {index.mistrust}"
         if self.vouched is None:
-            return "its index has no companion record, and nobody vouches for it"
+            return "its index has no companion record, and is not trusted without one"
         lost = index.lost
         return f"its index is lossy: the published reader does not get {lost[0][:60]!r}" if lost else ""
 
@@ -252,7 +252,7 @@ class Described:
 
 
 def know_files(
-    listed: Listed,
+    listed: ListedFiles,
     schema: pa.Schema,
     fragments: Iterable[pads.Fragment],
     *,
@@ -261,8 +261,8 @@ def know_files(
     table: str | None,
     progress: Progress | None,
 ) -> KnownFiles:
-    """Find out what indexes say of the files of a dataset. See `pqassay_reader.lake.indexed_dataset.open_indexed`."""
-    # Where a folder is called `nation=Peru`, that is what the dataset says of its rows, whatever the file holds.
+    """Find out what indexes say about the files of a dataset. See `pqassay_reader.lake.indexed_dataset.open_indexed`."""
+    # Where a folder is called `nation=Peru`, that is what the dataset says about its rows, whatever the file holds.
     partitions = frozenset[str]()
     if listed.partitioning != "hive" or "=" in "".join(listed.paths):
         partitions = frozenset(
@@ -314,7 +314,7 @@ Opened = tuple["KnownFile | None", "_Values | str"]
 """A file, if its footer can be read; and the values of its IDX1 index, or why they are not known, which is empty where they are read later."""
 
 
-def _opened(listed: Listed, numbers: Sequence[int], described: Described) -> Iterator[Opened]:
+def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -> Iterator[Opened]:
     """Read the ends of some files."""
     filesystem = None if listed.is_local else listed.filesystem
 
@@ -353,7 +353,7 @@ def _unreadable(error: OSError) -> str:
     return f"it cannot be read: {error.strerror or ' '.join(str(error).split())}"
 
 
-def _table_folder(listed: Listed, table: str | None) -> str | None:
+def _table_folder(listed: ListedFiles, table: str | None) -> str | None:
     if table is None:
         return None
     if not listed.folder:
@@ -366,7 +366,7 @@ def _table_folder(listed: Listed, table: str | None) -> str | None:
     return folder if listed.is_local and parts(folder) else None
 
 
-def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[WholeFiles, list[int]]:
+def _fresh(listed: ListedFiles, schema: pa.Schema, entries: ColumnEntries) -> tuple[WholeFiles, list[int]]:
     """The facts of a table about the files as they are now, and the numbers of those of which it knows an older state."""
     numbers = {listed.relative(path): number for number, path in enumerate(listed.paths)}
     files = np.array([numbers.get(path, -1) for path in entries.paths], np.int64)
@@ -375,7 +375,7 @@ def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[W
     same = (np.array(listed.sizes, np.int64)[now] == entries.sizes[there]) & (
         np.array(listed.modified, np.int64)[now] == entries.modified[there]
     )
-    # Where nobody knows the time, nobody knows whether the file is the same.
+    # Without a known time it is not known whether the file is the same.
     same &= entries.modified[there] != 0
     fresh = there[same]
     starts, codes = _gathered(entries.starts, entries.codes, fresh)

@@ -57,8 +57,8 @@ class DistinctSets:
 
     Args:
         files: The files; of one without a footer that can be read ``None``, which counts as one row group.
-        schema: Of the dataset.
-        partitions: The columns that folders stand for: what a file says of such a column does not count.
+        schema: That of the dataset.
+        partitions: The columns that folders stand for: what a file says about such a column does not count.
         threads: Files that are read at the same time.
 
     Attributes:

@@ -73,7 +73,7 @@ def _frame(source: Source) -> tuple[Framing, FileMetaData]:
     read_head(source)
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
-    leaves(metadata)  # raises where the schema is no tree
+    leaves(metadata)  # raises where the schema is not a tree
     for named in (*referenced_offsets(metadata), *referenced_ranges(metadata, source)):
         end = named.end if named.length else named.start + 1
         if not framing.body_start <= named.start <= end <= framing.footer_start:
@@ -154,7 +154,7 @@ def _true(
     index: Extracted,
     companion: idx1_companion.Companion | None,
 ) -> None:
-    """Compare the index with its column, or with every string column where nobody names one."""
+    """Compare the index with its column, or with every string column where none is named."""
     from pqassay_reference.columns.column_values import read_distinct_values  # noqa: PLC0415 - what is malformed is refused without pyarrow
 
     names = [leaf.name for leaf in leaves(metadata) if is_string(leaf) and not leaf.max_repetition_level]

@@ -153,7 +153,9 @@ def _header(header: Header) -> None:
         )
     for position, column in enumerate(header.sorting_columns):
         field = f"sorting_columns[{position}].index"
-        _require(column < header.column_count, "PM-037", f"sorted by column {column}, which is none", field)
+        _require(
+            column < header.column_count, "PM-037", f"sorted by column {column}, which does not exist", field
+        )
     _require(header.squash_tracker != -1, "PM-087", "SQUASH_TRACKER is -1", "header_sections.squash_tracker")
 
 
@@ -179,14 +181,14 @@ def _column(position: int, column: pm.ColumnDescriptor) -> None:
 
 def _designated_timestamp(header: Header) -> None:
     position, field = header.fixed.designated_timestamp, "header.designated_timestamp"
-    _require(NO_COLUMN <= position < header.column_count, "PM-033", f"{position} is no column", field)
+    _require(NO_COLUMN <= position < header.column_count, "PM-033", f"{position} is not a column", field)
     if position == NO_COLUMN:
         return
     column = header.descriptors[position]
     is_timestamp = type_tag(column.type) == ColumnType.TIMESTAMP or (
         column.type == NO_TYPE and column.physical_type in (PhysicalType.INT64, PhysicalType.INT96)
     )
-    _require(is_timestamp, "PM-034", f"column {position} is no timestamp", field)
+    _require(is_timestamp, "PM-034", f"column {position} is not a timestamp", field)
     levels = column.max_def_level, column.max_rep_level
     _require(levels == (0, 0), "PM-035", f"column {position} may hold nulls or lists", field)
     descending = column.flags & ColumnFlag.DESCENDING
@@ -328,7 +330,7 @@ def _bound(source: Source, block: Block, position: int, side: Side, statistic: S
         _require(
             side.slot(block.chunks[position]) >> 8 * len(bound) == 0,
             "PM-067",
-            "bytes that the statistic leaves over are not 0",
+            "bytes behind the statistic are not 0",
             path,
         )
     else:

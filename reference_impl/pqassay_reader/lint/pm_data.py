@@ -31,7 +31,7 @@ from pqassay_spec.pm.from_parquet import snapshot as pm_from_parquet
 from pqassay_spec.pm.header import Header
 from pqassay_spec.pm.reading import read_value
 from pqassay_spec.pm.skip import PLAIN_FORMATS
-from pqassay_spec.pm.value import Chunk, Column, SnapshotValue
+from pqassay_spec.pm.value import SnapshotChunk, SnapshotColumn, SnapshotValue
 
 
 def lint_data(
@@ -57,7 +57,7 @@ def lint_data(
 
 
 class _Described(NamedTuple):
-    """The snapshot that the footer of a Parquet file asks for: written anew, and as QuestDB first writes it."""
+    """The snapshot that the footer of a Parquet file asks for: rewritten, and as QuestDB first writes it."""
 
     value: SnapshotValue
     encoded: SnapshotValue
@@ -67,7 +67,7 @@ class _Described(NamedTuple):
 def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _Described]:
     """The snapshot of the Parquet file that is there, and what that file has to say.
 
-    Behind what the newest describes, bytes may be that nobody has published; an earlier one has to describe all.
+    Behind what the newest describes, there may be bytes that are not published yet; an earlier one has to describe all.
     """
     exact = [one for one in snapshots if one.fields.parquet_file_size == data.size]
     unpublished = [one for one in snapshots[:1] if one.fields.parquet_file_size < data.size]
@@ -91,7 +91,7 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
             ).value
         return snapshot, _Described(value, encoded, questdb)
     raise Malformed(
-        f"no snapshot describes a Parquet file of {data.size} bytes: it was written anew",
+        f"no snapshot describes a Parquet file of {data.size} bytes: it was rewritten",
         rule="PM-100",
         field="snapshots[0].footer.parquet_footer_offset",
     )
@@ -134,7 +134,7 @@ def _require_equal(rule: str, field: str, said: object, true: object) -> None:
         raise Malformed(f"{said}, where the Parquet file has {true}", rule=rule, field=field)
 
 
-def _compare_chunks(stored: Chunk, true: Chunk, path: str) -> None:
+def _compare_chunks(stored: SnapshotChunk, true: SnapshotChunk, path: str) -> None:
     _require_equal("PM-110", f"{path}.codec", stored.codec, true.codec)
     _require_equal("PM-111", f"{path}.encodings", stored.encodings, true.encodings)
     _require_equal("PM-112", f"{path}.num_values", stored.num_values, true.num_values)
@@ -206,7 +206,7 @@ def _untrue(rule: str, field: str, said: object, true: object) -> Malformed:
     return Malformed(f"{said}, where the column holds {true}", rule=rule, field=field)
 
 
-def _bounds(column: Column, chunk: Chunk, values: Any, field: str) -> None:
+def _bounds(column: SnapshotColumn, chunk: SnapshotChunk, values: Any, field: str) -> None:
     if column.physical_type == PhysicalType.INT96 or values.null_count == len(values):
         return
     found: dict[str, Any] = dict(pc.min_max(values))
@@ -226,7 +226,7 @@ def _comparable(kind: Any, value: Any) -> Any:
     return value
 
 
-def _read_bound(column: Column, kind: Any, bound: bytes) -> Any:
+def _read_bound(column: SnapshotColumn, kind: Any, bound: bytes) -> Any:
     """A bound in the order of its column's values."""
     if pa.types.is_decimal(kind) and column.physical_type not in PLAIN_FORMATS:
         return int.from_bytes(bound, "big", signed=True)
@@ -239,7 +239,7 @@ def _read_bound(column: Column, kind: Any, bound: bytes) -> Any:
     return bound
 
 
-def _bloom(column: Column, bitset: bytes, values: Any, field: str) -> None:
+def _bloom(column: SnapshotColumn, bitset: bytes, values: Any, field: str) -> None:
     for value in values.unique().to_pylist():
         raw = None if value is None else _encoded(column, _comparable(values.type, value))
         if raw is not None and not probe(bitset, xxhash.xxh64_intdigest(raw)):
@@ -247,7 +247,7 @@ def _bloom(column: Column, bitset: bytes, values: Any, field: str) -> None:
 
 
 def _encoded(column: Column, value: Any) -> bytes | None:
-    """A value in PLAIN encoding, without length prefix; ``None`` where nobody says how long it is."""
+    """A value in PLAIN encoding, without length prefix; ``None`` where its length is not known."""
     if column.physical_type in PLAIN_FORMATS:
         code = PLAIN_FORMATS[PhysicalType(column.physical_type)]
         return struct.pack(code.upper() if isinstance(value, int) and value >= 0 else code, value)

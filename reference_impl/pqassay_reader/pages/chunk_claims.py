@@ -80,9 +80,9 @@ class ChunkClaims:
         source: The file.
         body: Where the body begins and ends.
         row_count: Rows of its row group.
-        chunk: What the footer says of it.
+        chunk: What the footer says about it.
         leaf: Its column.
-        column_order: What the footer says of the column's order.
+        column_order: What the footer says about the column's order.
         used: Names of what took part in a decision.
     """
 
@@ -114,7 +114,7 @@ class ChunkClaims:
 
     @cached_property
     def order(self) -> Order | None:
-        """The order of its values; ``None`` where nobody knows."""
+        """The order of its values; ``None`` where it is not known."""
         return order_of(self.leaf.element, self.column_order)
 
     @property
@@ -193,7 +193,7 @@ class ChunkClaims:
             raise Mistrusted("a bound has another width than the type")
         least, greatest = keys(order, lows), keys(order, highs)
         if None in least or None in greatest or any(map(operator.gt, least, greatest)):
-            raise Mistrusted("the bounds are none")
+            raise Mistrusted("the bounds are not valid")
 
     @cached_property
     def is_sorted(self) -> bool:
@@ -245,7 +245,7 @@ class ChunkClaims:
         if self.facts.bloom_filter_length not in (None, bloom_filter.length):
             raise Mistrusted("the bloom filter has another length than the footer says")
         if not bloom_filter.bitset.strip(b"\0"):
-            # Of a chunk without values; the null count tells as much.
+            # The chunk has no values; the null count tells as much.
             raise Mistrusted("the bloom filter is empty")
         return bloom_filter.bitset
 

@@ -1,7 +1,7 @@
-"""What a condition leaves over of a file by the distinct sets in its index directory: row groups, and rows by pages.
+"""What a condition keeps of a file by the distinct sets in its index directory: row groups, and rows by pages.
 
 A part of the file is left out if the condition is true for no value that its set allows.  A test of one column, or several joined, is tried
-on the values themselves, so that whatever can be asked of a column is decided.  Of tests on several columns joined by AND, one is enough to
+on the values themselves, so that whatever can be asked of a column is decided.  If AND joins tests on several columns, one is enough to
 leave a part out; joined by OR, each has to.
 
 Source: chapter ``directory.md``, section "Distinct sets".
@@ -28,7 +28,7 @@ EVERY = tuple(Granularity)
 """Sets of all granularities."""
 
 FAILURES = (pa.ArrowException, ValueError, OverflowError)
-"""Errors of Arrow for values that are no values of the column's type."""
+"""Errors of Arrow for values of another type than the column's."""
 
 
 class Truth(NamedTuple):
@@ -51,7 +51,7 @@ class ColumnSets:
         values: The values of all sets in that type.
 
     Raises:
-        ArrowException, ValueError: The values are none of that type.
+        ArrowException, ValueError: The values are not of that type.
     """
 
     def __init__(self, sets: Sets, name: str, kind: pa.DataType) -> None:
@@ -106,7 +106,7 @@ class FileSets:
 
         Args:
             condition: The condition.
-            granularities: Of the sets that are asked; those of pages leave out a row group of which they leave out every page.
+            granularities: Those of the sets that are asked; sets of pages leave out a row group of which they leave out every page.
         """
 
         def of_test(test: ColumnTest) -> Mask:
@@ -137,7 +137,7 @@ class FileSets:
         return found
 
     def rows(self, condition: Condition, row_group: int) -> Rows:
-        """The rows of a row group that all sets leave over."""
+        """The rows of a row group that all sets keep."""
         count = self._row_counts[row_group]
         everything: Rows = [range(count)] if count else []
 

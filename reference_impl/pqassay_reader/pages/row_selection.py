@@ -1,4 +1,4 @@
-"""Selection of rows: those of a row group that a condition leaves over, by everything that the file says about its values.
+"""Selection of rows: those of a row group that a condition keeps, by everything that the file says about its values.
 
 What is left are ranges of rows; which pages of which column hold them, the offset indexes say.  A conjunction leaves what all
 of its parts leave, a disjunction what any of them leaves.
@@ -30,7 +30,7 @@ def by_statistics_and_bloom(chunk: ChunkClaims, test: ColumnTest) -> Rows:
 
 
 def by_pages(chunk: ChunkClaims, test: ColumnTest) -> Rows:
-    """The rows of the pages that the column index leaves over."""
+    """The rows of the pages that the column index keeps."""
     return chunk.rows(test)
 
 

@@ -120,7 +120,7 @@ class WholeFiles(ColumnSets):
         )
 
     def why(self, file: int, condition: Condition) -> tuple[bool, str]:
-        """Whether the values of a file leave it out by themselves, and what they say of a condition; empty of files that are not known."""
+        """Whether the values of a file leave it out by themselves, and what they say about a condition; empty for unknown files."""
         places = np.flatnonzero(self.sets.parts.row_group == file)
         if not len(places):
             return False, ""

@@ -314,13 +314,13 @@ class FileScan:
         Sketches are asked for columns without bounds in the footer, and where several columns may be tried one after the other.
         """
         groups = [group for group, _ in by_group]
-        found = self._quantiles(groups, condition)
-        if found is None:
+        quantiles = self._quantiles(groups, condition)
+        if quantiles is None:
             return by_group
         self._counters.note("KLL sketches")
         for group in groups if self._orders_parts else ():
-            group.parts = found.shared(group.parts, group.row_group)
-        return [(group, rows) for group, rows in by_group if found.may_match(condition, group.row_group)]
+            group.parts = quantiles.shared(group.parts, group.row_group)
+        return [(group, rows) for group, rows in by_group if quantiles.may_match(condition, group.row_group)]
 
     @property
     def _orders_parts(self) -> bool:

@@ -115,13 +115,13 @@ class GroupScan:
     def claims_of(self, name: str) -> ChunkClaims | None:
         """The claims of the chunk that a condition calls by a name; ``None`` for constants and whatever has several values a row."""
         if name not in self._claims:
-            found = None
+            chunk_claims = None
             if name not in self._question.constants:
                 place = self._facts.leaf_of(name)
                 if place is not None:
                     claims = self._facts.claims_of(self._ranges, self.row_group, place)
-                    found = claims if claims.is_readable else None
-            self._claims[name] = found
+                    chunk_claims = claims if claims.is_readable else None
+            self._claims[name] = chunk_claims
         return self._claims[name]
 
     def has_bounds(self, name: str) -> bool:
@@ -176,17 +176,17 @@ class GroupScan:
         return {self._facts.place_of(name) for name in part.columns if name not in self._question.constants}
 
     def windows(self, rows: Rows, most: int) -> Iterator[Numbers]:
-        """The rows that are left, in windows of so many at most."""
+        """The rows that are left, in windows of limited size."""
         window: list[Numbers] = []
-        held = 0
+        size = 0
         for part in rows:
-            for start in _cuts(part, most, held):
-                stop = min(part.stop, start + most - held)
+            for start in _cuts(part, most, size):
+                stop = min(part.stop, start + most - size)
                 window.append(np.arange(start, stop, dtype=np.int64))
-                held += stop - start
-                if held == most:
+                size += stop - start
+                if size == most:
                     yield window[0] if len(window) == 1 else np.concatenate(window)
-                    window, held = [], 0
+                    window, size = [], 0
         if window:
             yield np.concatenate(window)
 

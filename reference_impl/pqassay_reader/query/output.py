@@ -59,7 +59,7 @@ class Output:
         return cls(pa.schema(fields), kept)
 
     def batches(self, table: pa.Table, file: FileScan, most: int) -> Iterator[pa.RecordBatch]:
-        """Rows of a file as batches of the result, of so many rows at most.
+        """Rows of a file as batches of the result, each of limited size.
 
         Raises:
             Undecodable: A column of the file has another type than in the first one.

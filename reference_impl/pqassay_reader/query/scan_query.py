@@ -36,7 +36,7 @@ class Query:
         metadata: Where the facts about a file come from.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
         type_elsewhere: The type of a column that only a later file has; ``None`` if none has it.
-        trace: Where it is kept what was done; ``None`` where nobody asks.
+        trace: Where it is kept what was done; ``None`` to keep nothing.
     """
 
     predicate: Tree | None

@@ -29,7 +29,7 @@ LOCAL_TAIL = 8 << 10
 """Bytes that are read from the end of a local file before its footer is looked for."""
 
 REMOTE_TAIL = 64 << 10
-"""The least that is read from the end of a file behind a URI, where a second request costs more than bytes that nobody needs."""
+"""The least that is read from the end of a file behind a URI, where a second request costs more than needless bytes."""
 
 TAIL_GAPS = 2
 """Gaps that the end of a file behind a URI is worth: mostly the page indexes are in it, and a step is saved."""
@@ -98,19 +98,19 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     if not listed.paths:
         raise Refused(f"{name}: there are no Parquet files in it")
     constants = _constants([listed.relative(one) for one in listed.paths])
-    found: list[Target] = []
+    targets: list[Target] = []
     for at, one in enumerate(listed.paths):
         identity = one, listed.sizes[at], listed.modified[at], 0
         if listed.is_local:
-            found.append(Target(one, identity, _opener(one), constants=constants[at]))
+            targets.append(Target(one, identity, _opener(one), constants=constants[at]))
         else:
             remote = ahead if ahead is not None and ahead.path == one else _remote(listed.filesystem, one)
-            found.append(Target(one, identity, remote, is_local=False, constants=constants[at]))
-    return found
+            targets.append(Target(one, identity, remote, is_local=False, constants=constants[at]))
+    return targets
 
 
 class LocalFile(FileSource):
-    """A local file, known by what the operating system says of the file that is open, whatever has its name by now."""
+    """A local file, known by what the operating system says about the open file, whatever has its name by now."""
 
     @property
     def identity(self) -> Identity:
@@ -160,18 +160,18 @@ def _remote(filesystem: Any, name: str) -> Callable[[], AbstractContextManager[S
 
 def _constants(paths: Sequence[str]) -> list[dict[str, Any]]:
     """The columns that the folders of each file stand for: numbers where all values are, else text."""
-    found = [{key: unquote(value) for key, value in _pairs(path)} for path in paths]
-    names = list(found[0])
-    for path, pairs in zip(paths, found, strict=True):
+    pairs_by_path = [{key: unquote(value) for key, value in _pairs(path)} for path in paths]
+    names = list(pairs_by_path[0])
+    for path, pairs in zip(paths, pairs_by_path, strict=True):
         if list(pairs) != names:
             raise Refused(f"{path}: its folders name columns {list(pairs)}, those of {paths[0]} {names}")
-    kinds = {name: _kind([pairs[name] for pairs in found]) for name in names}
+    kinds = {name: _kind([pairs[name] for pairs in pairs_by_path]) for name in names}
     return [
         {
             name: pa.scalar(None if value == NO_VALUE else value, pa.string()).cast(kinds[name])
             for name, value in pairs.items()
         }
-        for pairs in found
+        for pairs in pairs_by_path
     ]
 
 

@@ -46,7 +46,7 @@ def reported(path: Path | str) -> Generator[None]:
     except FileNotFoundError as error:
         fail(f"{path}: no such object" if is_stored else said(error, str(path)), 2 if is_stored else 1)
     except OSError as error:
-        # Of the files that a command opens, the error knows which one it was.
+        # The error knows which of the opened files it was.
         name = error.filename if isinstance(error.filename, str) else path
         fail(f"{name}: {error.strerror or error}", 1)
     except MemoryError:

@@ -16,7 +16,7 @@ import typer
 
 from pqassay_reference.cli import idx1
 from pqassay_reference.cli.errors import fail, reported, said
-from pqassay_reference.cli.tables import Table, counted, show
+from pqassay_reference.cli.tables import PrintedTable, counted, show
 from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.mistakes import SOFTWARE, mistake, show_traceback
 from pqassay_spec.base.terminal import printable
@@ -248,19 +248,23 @@ def list_(
     from pqassay_reference.directory.reading.inventory import list_indexes
 
     def one(path: str) -> None:
-        found = list_indexes(path)
+        listed_indexes = list_indexes(path)
         published = idx1.published_index(path)
-        record = _record(found, published)
+        record = _record(listed_indexes, published)
         if as_json:
             typer.echo(json.dumps(record))
             return
         if rows := [_row(index) for index in record["indexes"]]:
-            show(Table(path, HEADINGS, rows, right=frozenset((4, 5))))
+            show(PrintedTable(path, HEADINGS, rows, right=frozenset((4, 5))))
         else:
             typer.echo(printable(f"{path}: no indexes"))
-        warnings = [f"a directory cannot be read: {error.reason} ({error.rule})" for error in found.damaged]
-        if found.foreign:
-            warnings.append(f"{counted(found.foreign, 'index directory')} of another version left aside")
+        warnings = [
+            f"a directory cannot be read: {error.reason} ({error.rule})" for error in listed_indexes.damaged
+        ]
+        if listed_indexes.foreign:
+            warnings.append(
+                f"{counted(listed_indexes.foreign, 'index directory')} of another version left aside"
+            )
         for warning in warnings:
             typer.echo(printable(f"warning: {path}: {warning}"), err=True)
 
@@ -470,11 +474,11 @@ def _in_folder(folder: str, *, inside_table: bool) -> Sequence[str]:
     from pqassay_reference.files.listing import list_files
 
     try:
-        found = list_files(folder, None, None, inside_table=inside_table).paths
+        paths = list_files(folder, None, None, inside_table=inside_table).paths
     except Refused as error:
         fail(f"{error}. --inside-table overrides this", 1)
     except (OSError, ValueError) as error:
         fail(said(error, folder), 1)
-    if not found:
+    if not paths:
         fail(f"{folder}: there are no Parquet files in it", 2)
-    return [os.path.relpath(path) if not os.path.isabs(folder) else path for path in found]
+    return [os.path.relpath(path) if not os.path.isabs(folder) else path for path in paths]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pqassay_reference.pm.generate import Generated
     from pqassay_reference.pm.read import PmReader
     from pqassay_spec.pm.from_parquet.snapshot import BloomMode, LeftOut
-    from pqassay_spec.pm.value import Column, SnapshotValue
+    from pqassay_spec.pm.value import SnapshotColumn, SnapshotValue
 
 pm_app = typer.Typer(
     help="Make and read `_pm`, QuestDB's metadata file beside `data.parquet`.",
@@ -119,7 +119,7 @@ def generate(
 
 
 def _text_of(path: Path) -> str:
-    """The text of a ``questdb`` key; what is wrong with it is said of its own file."""
+    """The text of a ``questdb`` key; what is wrong with it is reported for its own file."""
     from pqassay_spec.base.errors import FormatError
     from pqassay_spec.pm.from_parquet import questdb_key
 
@@ -322,7 +322,7 @@ def find(
         )
 
 
-def _times(text: str, column: Column) -> tuple[int, int]:
+def _times(text: str, column: SnapshotColumn) -> tuple[int, int]:
     """The first and the last time of a range, in the unit of a column."""
     from pqassay_reference.pm.column_values import stored_value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pqassay_reference.cli.tables import Table, counted
+from pqassay_reference.cli.tables import PrintedTable, counted
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.column_values import shown_value
 from pqassay_reference.pm.read import PmReader
@@ -24,7 +24,7 @@ from pqassay_spec.pm.codes import (
     repetition_name,
 )
 from pqassay_spec.pm.types import described_type
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
+from pqassay_spec.pm.value import ExternalBloom, SnapshotChunk, SnapshotColumn, SnapshotValue
 
 MOST_CHUNKS = 1000
 """Column chunks that are shown unasked."""
@@ -78,7 +78,7 @@ def _names(bits: int, names: type[HeaderFeature | FooterFeature]) -> list[str]:
     return [flag.name or "" for flag in known] + ([f"{rest:#x} (unknown)"] if rest else [])
 
 
-def column_table(value: SnapshotValue) -> Table:
+def column_table(value: SnapshotValue) -> PrintedTable:
     """The columns."""
     rows = [
         [
@@ -94,23 +94,25 @@ def column_table(value: SnapshotValue) -> Table:
         for index, column in enumerate(value.columns)
     ]
     headings = ("#", "column", "type", "in Parquet", "repetition", "def/rep", "id", "flags")
-    return Table("Columns", headings, rows, right=frozenset((0, 6)))
+    return PrintedTable("Columns", headings, rows, right=frozenset((0, 6)))
 
 
-def _physical(column: Column) -> str:
+def _physical(column: SnapshotColumn) -> str:
     names = {member.value: member.name for member in PhysicalType}
     name = names.get(column.physical_type, f"unknown {column.physical_type}")
     return f"{name}({column.fixed_byte_len})" if column.fixed_byte_len else name
 
 
-def _column_flags(column: Column) -> Iterator[str]:
+def _column_flags(column: SnapshotColumn) -> Iterator[str]:
     if column.is_ascii:
         yield str(ColumnFlag.IS_ASCII.name)
     if column.local_key_is_global:
         yield str(ColumnFlag.LOCAL_KEY_IS_GLOBAL.name)
 
 
-def chunk_tables(value: SnapshotValue, row_groups: Sequence[int], columns: Sequence[int]) -> Iterator[Table]:
+def chunk_tables(
+    value: SnapshotValue, row_groups: Sequence[int], columns: Sequence[int]
+) -> Iterator[PrintedTable]:
     """The column chunks, a table for each row group.
 
     Args:
@@ -127,7 +129,7 @@ def chunk_tables(value: SnapshotValue, row_groups: Sequence[int], columns: Seque
         group = value.row_groups[number]
         rows = [_chunk_row(value.columns[index], group.chunks[index]) for index in columns]
         title = f"Row group {number}: {counted(group.num_rows, 'row')}"
-        yield Table(title, _CHUNK_HEADINGS, rows, right=frozenset((3, 4, 5, 6, 7)))
+        yield PrintedTable(title, _CHUNK_HEADINGS, rows, right=frozenset((3, 4, 5, 6, 7)))
 
 
 _CHUNK_HEADINGS = (
@@ -136,7 +138,7 @@ _CHUNK_HEADINGS = (
 )
 
 
-def _chunk_row(column: Column, chunk: Chunk) -> list[object]:
+def _chunk_row(column: SnapshotColumn, chunk: SnapshotChunk) -> list[object]:
     return [
         column.name,
         {member.value: member.name for member in Codec}.get(chunk.codec, f"unknown {chunk.codec}"),
@@ -152,7 +154,7 @@ def _chunk_row(column: Column, chunk: Chunk) -> list[object]:
     ]
 
 
-def _bound(raw: bytes | None, column: Column, sign: str) -> str:
+def _bound(raw: bytes | None, column: SnapshotColumn, sign: str) -> str:
     return "-" if raw is None else sign + shown_value(raw, column)
 
 
@@ -203,7 +205,7 @@ def chain(reader: PmReader) -> tuple[list[ChainLink], FormatError | None]:
     return links, broken
 
 
-def chain_table(links: Sequence[ChainLink], data_size: int | None) -> Table:
+def chain_table(links: Sequence[ChainLink], data_size: int | None) -> PrintedTable:
     """The chain; the snapshot that describes a ``data.parquet`` of ``data_size`` bytes is marked."""
     rows = [
         [
@@ -214,7 +216,7 @@ def chain_table(links: Sequence[ChainLink], data_size: int | None) -> Table:
         for link in links
     ]
     headings = ("#", "_pm bytes", "Parquet bytes", "row groups", "new", "unused bytes", "CRC", "")
-    return Table("Snapshots, the newest first", headings, rows, right=frozenset(range(6)))
+    return PrintedTable("Snapshots, the newest first", headings, rows, right=frozenset(range(6)))
 
 
 # ------------------------------------------------------------------------------------------------ where a time is
@@ -235,6 +237,8 @@ def times_found(reader: PmReader, row_groups: Sequence[int]) -> list[tuple[int, 
     return found
 
 
-def times_table(name: str, rows: Sequence[tuple[int, int, str, str]]) -> Table:
+def times_table(name: str, rows: Sequence[tuple[int, int, str, str]]) -> PrintedTable:
     """Row groups with the bounds of the column that a time was looked for in."""
-    return Table("", ("row group", "rows", f"first {name}", f"last {name}"), rows, right=frozenset((0, 1)))
+    return PrintedTable(
+        "", ("row group", "rows", f"first {name}", f"last {name}"), rows, right=frozenset((0, 1))
+    )

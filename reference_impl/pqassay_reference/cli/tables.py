@@ -14,7 +14,7 @@ from pqassay_spec.base.terminal import printable
 
 
 @dataclass(frozen=True)
-class Table:
+class PrintedTable:
     """A table.
 
     Attributes:
@@ -40,7 +40,7 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else plural}"
 
 
-def show(table: Table) -> None:
+def show(table: PrintedTable) -> None:
     """Print a table on stdout."""
     if sys.stdout.isatty():
         _draw(table)
@@ -51,7 +51,7 @@ def show(table: Table) -> None:
         typer.echo(line)
 
 
-def plain_lines(table: Table) -> list[str]:
+def plain_lines(table: PrintedTable) -> list[str]:
     """The lines of a table, its columns separated by two blanks or more.
 
     >>> plain_lines(Table("", ("name", "n"), [("ab", "7"), ("日", "12")], right=frozenset((1,))))
@@ -67,7 +67,7 @@ def aligned_lines(
 
     Args:
         rows: The cells, row by row.
-        measured: The first so many rows say how wide the columns are.
+        measured: How many of the first rows set the width of the columns.
         right: Columns that are aligned to the right.
     """
     cells = ([printable(str(cell)) for cell in row] for row in rows)
@@ -86,7 +86,7 @@ def _width(text: str) -> int:
     return len(text) if text.isascii() else sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def _draw(table: Table) -> None:
+def _draw(table: PrintedTable) -> None:
     from rich.console import Console
     from rich.table import Table as Drawn
     from rich.text import Text

@@ -29,7 +29,7 @@ from pqassay_spec.parquet.thrift import (
 Index = TypeVar("Index", OffsetIndex, ColumnIndex)
 
 HASHED_DIFFERENTLY = (Type.BOOLEAN, Type.INT96)
-"""Types whose bloom filters nobody should rely on: writers disagree about the bytes that are hashed."""
+"""Types whose bloom filters are not to be relied on: writers disagree about the bytes that are hashed."""
 
 
 def read_offset_index(source: Source, body: range, chunk: ColumnChunk) -> OffsetIndex | None:
@@ -38,7 +38,7 @@ def read_offset_index(source: Source, body: range, chunk: ColumnChunk) -> Offset
     Args:
         source: The file.
         body: Where the body of the file begins and ends.
-        chunk: What the footer says of the chunk.
+        chunk: What the footer says about the chunk.
 
     Raises:
         Malformed: Rules PIX-002 and PIX-010.
@@ -70,7 +70,7 @@ def _read_index(
     offset, length = place
     if not offset or not length or length < 0 or offset < body.start or offset + length > body.stop:
         raise Malformed(
-            f"offset {offset} and length {length} are no place in the body", rule="PIX-002", field=name
+            f"offset {offset} and length {length} are not a place in the body", rule="PIX-002", field=name
         )
     index, taken = decode(kind, source.read(offset, length), root=name, base=offset, rule=rule)
     if taken != length:
@@ -110,7 +110,9 @@ def read_bloom_filter(source: Source, body: range, facts: ColumnMetaData) -> Blo
             "algorithm, hash or compression is unknown", rule="BLM-003", field=field, offset=offset
         )
     if header.numBytes <= 0 or header.numBytes % bloom.BLOCK_SIZE:
-        raise Malformed(f"{header.numBytes} bytes are no blocks", rule="BLM-004", field=field, offset=offset)
+        raise Malformed(
+            f"{header.numBytes} bytes are not whole blocks", rule="BLM-004", field=field, offset=offset
+        )
     length = taken + header.numBytes
     if offset + length > body.stop:
         raise Malformed("the filter reaches beyond the body", rule="PQF-008", field=field, offset=offset)

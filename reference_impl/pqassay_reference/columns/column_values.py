@@ -20,7 +20,7 @@ from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string, leav
 BATCH_ROWS = 1 << 16
 
 GREATEST_PAYLOAD = 1 << 30
-"""Bytes of distinct values that are collected from a column where nobody says less."""
+"""Bytes of distinct values that are collected from a column unless a limit is given."""
 
 
 @dataclass
@@ -91,14 +91,14 @@ class DistinctValues:
 def _distinct(array: Any) -> tuple[Any, Any]:
     """An array that has a null where there is no value, and its distinct values.
 
-    Of a dictionary, only what rows refer to counts, and a null in it is one in each of these rows.
+    In a dictionary, only what rows refer to counts, and a null in it is one in each of these rows.
     """
     if not pa.types.is_dictionary(array.type):
         return array, pc.unique(array.cast(pa.large_binary()))
     if array.dictionary.null_count:
         return _distinct(_innermost(array.dictionary_decode()))
     used = array.dictionary.take(pc.unique(array.indices))
-    # Nobody keeps a dictionary from holding a value twice, or another dictionary.
+    # A dictionary may hold a value twice, or another dictionary.
     return array.indices, _distinct(_innermost(used))[1]
 
 
@@ -137,22 +137,24 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
     Raises:
         Refused: No such column, or one that IDX1 cannot describe; the message names the string columns.
     """
-    found = [(ordinal, leaf) for ordinal, leaf in enumerate(leaves) if leaf.is_called(column)]
+    matching = [(ordinal, leaf) for ordinal, leaf in enumerate(leaves) if leaf.is_called(column)]
     strings = listed(leaf for leaf in leaves if is_string(leaf) and not leaf.max_repetition_level)
-    if not found:
+    if not matching:
         raise Refused(f"there is no column {column}; string columns are: {strings}")
-    if len(found) > 1:
-        raise Refused(f"there are {len(found)} columns called {column}")
-    ordinal, leaf = found[0]
+    if len(matching) > 1:
+        raise Refused(f"there are {len(matching)} columns called {column}")
+    ordinal, leaf = matching[0]
     if not is_string(leaf):
-        raise Refused(f"column {column} holds {leaf.physical_type}, no text; string columns are: {strings}")
+        raise Refused(
+            f"column {column} is {leaf.physical_type}; only string columns can be indexed: {strings}"
+        )
     if leaf.max_repetition_level:
         raise Refused(f"column {column} holds several values a row; IDX1 describes columns with one")
     return ordinal, leaf
 
 
 def native_file(path: str | os.PathLike[str]) -> pa.OSFile:
-    """Open a local file for pyarrow, by its bytes: a text that is no UTF-8 it would refuse, and ``~`` it would expand.
+    """Open a local file for pyarrow, by its bytes: it would refuse a text that is not UTF-8, and expand ``~``.
 
     No Python file: threads of the decoder that still hold one when the process ends abort it.
     """

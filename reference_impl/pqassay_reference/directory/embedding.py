@@ -1,4 +1,4 @@
-"""Indexes written into a finished file, removed from it, or made anew: the body stays, and the footer gets another directory.
+"""Indexes written into a finished file, removed from it, or made again: the body stays, and the footer gets another directory.
 
 Source: chapter ``directory.md``, sections "Several indexes" and "Writing".
 """
@@ -43,7 +43,7 @@ class Change(NamedTuple):
     footer: bytes
 
 
-class Plan(NamedTuple):
+class EmbeddingPlan(NamedTuple):
     """What is to be done to the entries of a file: see `Changed` for what is `removed` and what one is `unable` to make."""
 
     made: Sequence[MadeIndex] = ()
@@ -61,7 +61,7 @@ class Changed:
         replaced: Keys of the entries whose place they took.
         removed: Entries that were removed.
         left: Entries that stay.
-        damaged: What was wrong with directories that nobody can read, which were left out.
+        damaged: What was wrong with directories that cannot be read, which were left out.
         dead: Bytes of blobs in the body that nothing refers to any more.
         unable: Of `refresh_indexes`, the stale entries that stay, each with the reason.
         state: Size and time of the written file; ``None`` if nothing was written.
@@ -97,14 +97,14 @@ def add_indexes(
 
     Raises:
         Refused: An index cannot be made, or its place is taken; a file inside a table.
-        FormatError: The file is no Parquet file, or one whose footer must not be changed.
+        FormatError: The file is not a Parquet file, or one whose footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: Pages cannot be decoded.
     """
 
-    def plan(file: OpenFile, _: Indexes) -> Plan:
+    def plan(file: OpenFile, _: Indexes) -> EmbeddingPlan:
         asked = requests(file.metadata) if callable(requests) else requests
-        return Plan([make_index(file, request, writer=writer) for request in asked])
+        return EmbeddingPlan([make_index(file, request, writer=writer) for request in asked])
 
     return change_indexes(path, plan, inside_table=inside_table)
 
@@ -123,8 +123,8 @@ def drop_indexes(
         Refused, FormatError, OSError: See `add_indexes`.
     """
 
-    def plan(file: OpenFile, indexes: Indexes) -> Plan:
-        return Plan(removed=tuple(entry for entry in indexes.entries if goes(entry, file.metadata)))
+    def plan(file: OpenFile, indexes: Indexes) -> EmbeddingPlan:
+        return EmbeddingPlan(removed=tuple(entry for entry in indexes.entries if goes(entry, file.metadata)))
 
     return change_indexes(path, plan, inside_table=inside_table)
 
@@ -132,9 +132,9 @@ def drop_indexes(
 def refresh_indexes(
     path: str | os.PathLike[str], *, inside_table: bool = False, writer: str = WRITER
 ) -> Changed:
-    """Make the stale entries of a finished file anew, with their columns, granularity, placement and codec.
+    """Make the stale entries of a finished file again, with their columns, granularity, placement and codec.
 
-    Entries that are good stay as they are, and so does a stale one that cannot be made anew.
+    Entries that are good stay as they are, and so does a stale one that cannot be made again.
 
     Args:
         path: A local Parquet file.
@@ -145,7 +145,7 @@ def refresh_indexes(
         Refused, FormatError, OSError: See `add_indexes`; not for an entry that cannot be made.
     """
 
-    def plan(file: OpenFile, indexes: Indexes) -> Plan:
+    def plan(file: OpenFile, indexes: Indexes) -> EmbeddingPlan:
         made: list[MadeIndex] = []
         unable: list[tuple[Entry, str]] = []
         for entry in indexes.entries:
@@ -154,14 +154,14 @@ def refresh_indexes(
                     made.append(make_index(file, _again(file, indexes, entry), writer=writer))
                 except Refused as error:
                     unable.append((entry, str(error)))
-        return Plan(made, unable=tuple(unable))
+        return EmbeddingPlan(made, unable=tuple(unable))
 
     return change_indexes(path, plan, inside_table=inside_table)
 
 
 def change_indexes(
     path: str | os.PathLike[str],
-    plan: Callable[[OpenFile, Indexes], Plan],
+    plan: Callable[[OpenFile, Indexes], EmbeddingPlan],
     *,
     inside_table: bool = False,
 ) -> Changed:

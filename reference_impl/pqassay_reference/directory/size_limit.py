@@ -12,7 +12,7 @@ DEFAULT_LIMIT = 16 << 20
 
 @dataclass(frozen=True)
 class SizeLimit:
-    """The greatest size of a blob, and what to say of one that is larger.
+    """The greatest size of a blob, and the message about larger ones.
 
     Attributes:
         most: Bytes.

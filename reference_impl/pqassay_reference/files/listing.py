@@ -24,7 +24,7 @@ Partitioning: TypeAlias = "str | list[str] | pads.Partitioning | pads.Partitioni
 """As `pyarrow.dataset.dataset` takes it."""
 
 IGNORED = (".", "_")
-"""Files and folders whose names begin like this are no data: as with Arrow and Spark."""
+"""Files and folders whose names begin like this are not data: as with Arrow and Spark."""
 
 
 _BETWEEN_PATHS = "\0"
@@ -35,13 +35,13 @@ _HIDDEN = re.compile(rf"(?:[/{_BETWEEN_PATHS}]|\A)[{re.escape(''.join(IGNORED))}
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedFiles:
     """The files of a dataset.
 
     Attributes:
         filesystem: Where they are.
         folder: The folder that was listed, as the filesystem calls it; empty where files were named.
-        paths: Of the files, as the filesystem calls them: sorted, or in the order in which they were named.
+        paths: The paths of the files, as the filesystem calls them: sorted, or in the order in which they were named.
         sizes: In bytes.
         modified: Modification times in nanoseconds since 1970; 0 where the store does not tell.
         partitioning: How folders are named.
@@ -93,10 +93,10 @@ def list_files(
     *,
     name: str | None = None,
     inside_table: bool = False,
-) -> Listed:
+) -> ListedFiles:
     """List the files of a folder, or look at those that are named.
 
-    Of a folder, those are left out whose names, or the names of whose folders, begin with a dot or an underscore, and those that are not called Parquet
+    In a folder, those are left out whose names, or the names of whose folders, begin with a dot or an underscore, and those that are not called Parquet
     files where others are.
 
     Args:
@@ -109,7 +109,7 @@ def list_files(
     Raises:
         Refused: The folder is a table, or is in one or holds one.
         FileNotFoundError: There is no such folder or file.
-        ValueError: A URI that no filesystem understands, or a name that is no UTF-8.
+        ValueError: A URI that no filesystem understands, or a name that is not UTF-8.
         OSError: The folder cannot be listed.
     """
     if isinstance(root, str | os.PathLike):
@@ -117,7 +117,7 @@ def list_files(
         (info,) = filesystem.get_file_info([path])
         if info.type is not pafs.FileType.Directory:
             return _listed(filesystem, path.rpartition("/")[0], [_regular(info)], partitioning)
-        found = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
+        listed = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
         start = len(path)
         try:
             if not inside_table:
@@ -125,11 +125,11 @@ def list_files(
                 require_no_table(
                     filesystem,
                     path,
-                    [info.path for info in found],
+                    [info.path for info in listed],
                     called,
                     lambda folder: _HIDDEN.search(folder[start:]) is not None,
                 )
-            files = sorted((info for info in found if info.is_file), key=attrgetter("path"))
+            files = sorted((info for info in listed if info.is_file), key=attrgetter("path"))
             # Mostly there is none, which is found out for all of them at once.
             if _HIDDEN.search(_BETWEEN_PATHS.join(info.path[start:] for info in files)):
                 files = [info for info in files if not _HIDDEN.search(info.path[start:])]
@@ -167,8 +167,8 @@ def _regular(info: Any) -> Any:
     return info
 
 
-def _listed(filesystem: Any, folder: str, infos: list[Any], partitioning: Partitioning) -> Listed:
-    return Listed(
+def _listed(filesystem: Any, folder: str, infos: list[Any], partitioning: Partitioning) -> ListedFiles:
+    return ListedFiles(
         filesystem,
         folder,
         tuple(info.path for info in infos),

@@ -1,7 +1,7 @@
 """Folders that are tables, or are in one or hold one: their files are not read as a heap.
 
 The files of a Delta or Iceberg table also hold rows that the table has deleted or written again, and rows that were never committed. Only its
-metadata say which rows it has, and here nobody reads those.
+metadata say which rows it has, and those are not read here.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def table_around(filesystem: Any, folder: str) -> Table | None:
     if isinstance(filesystem, pafs.LocalFileSystem):
         above += [one for one in _above(os.path.realpath(folder)) if one not in above]
     places = [f"{one.rstrip('/')}/{mark}" for one in above for mark in MARKS]
-    # Whoever may read a folder need not be allowed to see those above it.
+    # A user who may read a folder need not be allowed to see those above it.
     with contextlib.suppress(OSError):
         for info in filesystem.get_file_info(places) if places else ():
             if info.type is pafs.FileType.Directory:

@@ -45,13 +45,13 @@ def stored_pages(raw: bytes, entries: int) -> Iterator[StoredPage]:
 
     Args:
         raw: The bytes of the chunk.
-        entries: Its values, nulls and empty lists. What is behind the page with the last of them belongs to nobody.
+        entries: Its values, nulls and empty lists. What is behind the page with the last of them belongs to no structure.
 
     Raises:
         Malformed: A header cannot be read, or a page reaches beyond the chunk.
     """
-    view, at, held = memoryview(raw), 0, 0
-    while at < len(raw) and (held < entries or not entries):
+    view, at, value_count = memoryview(raw), 0, 0
+    while at < len(raw) and (value_count < entries or not entries):
         header, length = header_at(view, at)
         stop = at + length + header.compressed_page_size
         if header.compressed_page_size < 0 or stop > len(raw):
@@ -61,7 +61,7 @@ def stored_pages(raw: bytes, entries: int) -> Iterator[StoredPage]:
             yield StoredPage(at, stop, None)
         elif data is not None:
             yield StoredPage(at, stop, data.num_values)
-            held += data.num_values
+            value_count += data.num_values
         at = stop
 
 
@@ -155,7 +155,7 @@ def leaf_path(schema: Sequence[SchemaElement], number: int) -> list[SchemaElemen
 
 
 def bare(element: SchemaElement) -> SchemaElement:
-    """An element with nothing but its type. Of an INT96, Arrow would make a timestamp, which may not hold it."""
+    """An element with nothing but its type. From an INT96, Arrow would make a timestamp, which may not hold it."""
     is_int96 = element.type == Type.INT96
     return SchemaElement(
         type=Type.FIXED_LEN_BYTE_ARRAY if is_int96 else element.type,

@@ -113,7 +113,7 @@ def bloom_filters(source: Source, column: str, probes: Sequence[Any]) -> Value:
 
     Raises:
         FormatError: The footer or a filter cannot be read.
-        Refused: There is no such column, or a value is none of its type.
+        Refused: There is no such column, or a value is not of its type.
     """
     chunks = list(_chunks(source, column))
     sought = [_plain_bytes(probe, chunks[0].leaf) for probe in probes] if chunks else []
@@ -123,7 +123,7 @@ def bloom_filters(source: Source, column: str, probes: Sequence[Any]) -> Value:
 def _plain_bytes(probe: Any, leaf: SchemaLeaf) -> bytes:
     raw = plain_bytes(leaf, python_value(probe))
     if raw is None:
-        raise Refused(f"{probe!r} is no value of column {leaf.name}")
+        raise Refused(f"{probe!r} is not a value of column {leaf.name}")
     return raw
 
 

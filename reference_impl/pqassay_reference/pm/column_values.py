@@ -29,7 +29,7 @@ from pqassay_spec.pm.codes import (
 )
 from pqassay_spec.pm.skip import PLAIN_FORMATS
 from pqassay_spec.pm.types import described_type, type_parts
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = 10**9
@@ -48,7 +48,7 @@ MOST_SHOWN = 40
 """Characters of a value that are shown."""
 
 
-def unit_of_time(column: Column) -> str | None:
+def unit_of_time(column: SnapshotColumn) -> str | None:
     """The unit that a column of timestamps or dates counts, a key of `TICKS`; ``None`` for other columns."""
     tag = type_tag(column.type)
     if tag == ColumnType.TIMESTAMP and column.physical_type == PhysicalType.INT64:
@@ -63,7 +63,7 @@ def unit_of_time(column: Column) -> str | None:
 # ------------------------------------------------------------------------------------------------ bounds, to be shown
 
 
-def shown_value(raw: bytes, column: Column) -> str:
+def shown_value(raw: bytes, column: SnapshotColumn) -> str:
     """A value in Parquet's encoding, for people; what does not fit the column's type is shown as bytes.
 
     >>> shown_value((1704067200000000).to_bytes(8, "little"), Column("ts", PhysicalType.INT64, type=131080))
@@ -89,7 +89,7 @@ def shown_value(raw: bytes, column: Column) -> str:
     return _hex(raw)
 
 
-def _shown_number(number: float, column: Column, raw: bytes) -> str:
+def _shown_number(number: float, column: SnapshotColumn, raw: bytes) -> str:
     tag, unit = type_tag(column.type), unit_of_time(column)
     if isinstance(number, float):
         return repr(number) if column.physical_type == PhysicalType.DOUBLE else f"{number:.9g}"
@@ -133,11 +133,11 @@ def _hex(raw: bytes) -> str:
 # ------------------------------------------------------------------------------------------- constants, to be compared
 
 
-def with_stored_values(tree: Tree, columns: Mapping[str, Column]) -> Tree:
+def with_stored_values(tree: Tree, columns: Mapping[str, SnapshotColumn]) -> Tree:
     """A predicate whose constants are what the Parquet file holds: counts of a unit for times, unscaled numbers for decimals.
 
     Raises:
-        Refused: There is no such column, or a constant is no value of it.
+        Refused: There is no such column, or a constant is not a value of it.
     """
     match tree:
         case [("and" | "or" | "not") as name, *parts]:
@@ -152,14 +152,14 @@ def with_stored_values(tree: Tree, columns: Mapping[str, Column]) -> Tree:
             raise Refused(f"{tree!r} is not a predicate")
 
 
-def _find(columns: Mapping[str, Column], name: str) -> Column:
+def _find(columns: Mapping[str, SnapshotColumn], name: str) -> SnapshotColumn:
     if name not in columns:
         shown = ", ".join(columns) if len(columns) <= MOST_SHOWN else f"{len(columns)} others"
         raise Refused(f"there is no column {name}; columns are {shown}")
     return columns[name]
 
 
-def stored_value(value: Any, column: Column) -> Any:
+def stored_value(value: Any, column: SnapshotColumn) -> Any:
     """A constant as the column holds it; a fraction where it lies between two values.
 
     >>> stored_value("2024-01-01", Column("ts", PhysicalType.INT64, type=131080))
@@ -168,12 +168,12 @@ def stored_value(value: Any, column: Column) -> Any:
     1500
 
     Raises:
-        Refused: It is no value of the column.
+        Refused: It is not a value of the column.
     """
     if value is None:
         return None
     physical, tag = PhysicalType(column.physical_type), type_tag(column.type)
-    readers: list[Callable[[Any, Column], Any]] = []
+    readers: list[Callable[[Any, SnapshotColumn], Any]] = []
     if tag in DECIMALS:
         readers = [_unscaled]
     elif unit_of_time(column) is not None:
@@ -193,15 +193,15 @@ def stored_value(value: Any, column: Column) -> Any:
     shown = str(value) if isinstance(value, Decimal) else repr(value)
     if isinstance(value, bytes):
         shown = f"x'{value.hex()}'"
-    raise Refused(f"column {column.name} holds {kind}, of which {shown} is no value")
+    raise Refused(f"column {column.name} holds {kind}; {shown} is not such a value")
 
 
 def _number(value: Any, _: Column) -> Any:
-    """A number as it is. Decimals that are no floats stay decimals: no float may stand for them."""
+    """A number as it is. Decimals that are not floats stay decimals: no float may replace them."""
     return value if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else None
 
 
-def _whole(value: Any, column: Column) -> Any:
+def _whole(value: Any, column: SnapshotColumn) -> Any:
     """A number that is compared with whole ones; one between two of them is a fraction."""
     if isinstance(value, float | Decimal):
         exact = Decimal(value)
@@ -210,7 +210,7 @@ def _whole(value: Any, column: Column) -> Any:
     return _number(value, column)
 
 
-def _float(value: Any, column: Column) -> Any:
+def _float(value: Any, column: SnapshotColumn) -> Any:
     if isinstance(value, str):
         with_sign = value.strip().lower()
         named = {"nan": math.nan, "inf": math.inf, "+inf": math.inf, "-inf": -math.inf, "infinity": math.inf}
@@ -218,11 +218,11 @@ def _float(value: Any, column: Column) -> Any:
     return _number(value, column)
 
 
-def _instance(*kinds: type) -> Callable[[Any, Column], Any]:
+def _instance(*kinds: type) -> Callable[[Any, SnapshotColumn], Any]:
     return lambda value, _: value if isinstance(value, kinds) else None
 
 
-_READERS: dict[PhysicalType, Callable[[Any, Column], Any]] = {
+_READERS: dict[PhysicalType, Callable[[Any, SnapshotColumn], Any]] = {
     PhysicalType.BOOLEAN: _instance(bool),
     PhysicalType.INT32: _whole,
     PhysicalType.INT64: _whole,
@@ -234,7 +234,7 @@ _READERS: dict[PhysicalType, Callable[[Any, Column], Any]] = {
 }
 
 
-def _unscaled(value: Any, column: Column) -> Fraction | int | None:
+def _unscaled(value: Any, column: SnapshotColumn) -> Fraction | int | None:
     if isinstance(value, bool | bytes):
         return None
     try:
@@ -243,7 +243,7 @@ def _unscaled(value: Any, column: Column) -> Fraction | int | None:
         return None
     kind = described_type(column.type)
     if not isinstance(exponent, int) or exponent > MOST_DIGITS:
-        raise Refused(f"column {column.name} holds {kind}, of which {_short(value)} is no value")
+        raise Refused(f"column {column.name} holds {kind}; {_short(value)} is not such a value")
     # In whole numbers: decimal's own arithmetic rounds to 28 digits, and QuestDB's decimals have up to 76.
     exponent += type_parts(column.type).scale
     number = int("".join(map(str, (*digits, *[0] * exponent)))) * (-1 if sign else 1)
@@ -260,7 +260,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
-def _count_of_time(value: Any, column: Column) -> Fraction | int | None:
+def _count_of_time(value: Any, column: SnapshotColumn) -> Fraction | int | None:
     """A date or time as text; a number is the count itself."""
     unit = unit_of_time(column)
     if not isinstance(value, str) or unit is None:
@@ -294,18 +294,18 @@ def _nanoseconds(text: str) -> int | None:
     return seconds * SECOND + int((match["fraction"] or "").ljust(9, "0"))
 
 
-def _address(value: Any, _: Column) -> int | None:
+def _address(value: Any, _: SnapshotColumn) -> int | None:
     try:
         return int(IPv4Address(value)) if isinstance(value, str) else None
     except AddressValueError:
         return None
 
 
-def _char(value: Any, _: Column) -> int | None:
+def _char(value: Any, _: SnapshotColumn) -> int | None:
     return ord(value) if isinstance(value, str) and len(value) == 1 else None
 
 
-def _uuid(value: Any, _: Column) -> bytes | None:
+def _uuid(value: Any, _: SnapshotColumn) -> bytes | None:
     try:
         return UUID(value).bytes if isinstance(value, str) else None
     except ValueError:

@@ -33,7 +33,7 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.from_parquet import questdb_key
-from pqassay_spec.pm.from_parquet.fields import Field, fields_of
+from pqassay_spec.pm.from_parquet.fields import LeafField, fields_of
 from pqassay_spec.pm.from_parquet.order import WritingPath
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.from_parquet.snapshot import BloomMode, Description, LeftOut, describe
@@ -123,7 +123,7 @@ def _generate(
     earlier: list[Version] = []
     if history:
         if questdb is None or named_key is not None:
-            raise Refused("only a Parquet file with a questdb key of its own tells its history")
+            raise Refused("a history needs a Parquet file with a questdb key of its own")
         earlier = earlier_versions(Version(source, framing, metadata, questdb))
     doubts = tuple(_doubts(fields, framing, questdb))
     if not earlier:
@@ -137,7 +137,7 @@ def _generate(
     return Generated(raw, later[-1], 1 + len(later), newest.left_out, is_questdb=True, doubts=doubts)
 
 
-def _doubts(fields: Sequence[Field], framing: Framing, questdb: QuestDBMetadata | None) -> Iterator[str]:
+def _doubts(fields: Sequence[LeafField], framing: Framing, questdb: QuestDBMetadata | None) -> Iterator[str]:
     """What readers of ``_pm`` will not understand, or hold for false, though it is what the Parquet file says."""
     groups = [field.name for field in fields if len(field.leaf.path) > 1 and not field.list_dimensions]
     for name in dict.fromkeys(groups):
@@ -147,7 +147,7 @@ def _doubts(fields: Sequence[Field], framing: Framing, questdb: QuestDBMetadata 
 
 
 def continued(value: SnapshotValue, first: SnapshotValue) -> SnapshotValue:
-    """A snapshot as it can follow the first: what the header says of the columns was written with that one.
+    """A snapshot as it can follow the first: what the header says about the columns was written with that one.
 
     A column that had no bloom filter then has no place for one.
     """

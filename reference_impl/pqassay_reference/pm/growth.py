@@ -28,7 +28,7 @@ from pqassay_spec.pm.from_parquet import questdb_key
 from pqassay_spec.pm.from_parquet.fields import fields_of
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.from_parquet.snapshot import BloomMode, Description, LeftOut, describe
-from pqassay_spec.pm.value import Column, SnapshotValue
+from pqassay_spec.pm.value import SnapshotColumn, SnapshotValue
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def update_beside(
         dry_run: Do the same in memory, and leave the file as it is.
 
     Raises:
-        Refused: The Parquet file was not updated but rewritten, or its columns are others: `_pm` is to be generated anew.
+        Refused: The Parquet file was not updated but rewritten, or its columns are others: `_pm` is to be generated again.
         Malformed: One of the two is damaged.
         Unsupported: ``_pm`` cannot describe the Parquet file.
         BusyError: Another process is writing ``_pm``.
@@ -101,7 +101,7 @@ def update_beside(
 
 
 def grow_in(source: Source, storage: Storage, *, history: bool = False) -> Growth:
-    """The same in a storage that nobody else writes. See `update_beside`."""
+    """The same in a storage without other writers. See `update_beside`."""
     with about(storage.name):
         reader = PmReader(storage)
         reader.verify()
@@ -188,10 +188,10 @@ def described_like(first: SnapshotValue, version: Grown) -> Description:
     )
 
 
-def _require_same_columns(before: Sequence[Column], now: Sequence[Column], name: str) -> None:
+def _require_same_columns(before: Sequence[SnapshotColumn], now: Sequence[SnapshotColumn], name: str) -> None:
     """Raise `Refused` unless the columns are stored as the header says, which no update changes."""
 
-    def stored(columns: Sequence[Column]) -> list[tuple[object, ...]]:
+    def stored(columns: Sequence[SnapshotColumn]) -> list[tuple[object, ...]]:
         return [
             (each.name, each.physical_type, each.fixed_byte_len, each.max_rep_level, each.max_def_level)
             for each in columns
@@ -200,7 +200,7 @@ def _require_same_columns(before: Sequence[Column], now: Sequence[Column], name:
     for number, (was, is_now) in enumerate(zip(stored(before), stored(now), strict=False)):
         if was != is_now:
             raise Refused(
-                f"column {number} is {is_now[0]}, and not stored as {name} says of {was[0]}; `pqassay pm generate` rewrites it"
+                f"column {number} is {is_now[0]}, but {was[0]} in {name}, or of another type; `pqassay pm generate` rewrites it"
             )
     if len(before) != len(now):
         raise Refused(

@@ -33,7 +33,7 @@ STEP = 1 << 24
 """Bytes that are searched at a time."""
 
 MOST_ATTEMPTS = 10_000
-"""Footers that are tried to be read; more magics than this are no history, but data made to look like one."""
+"""Footers that are tried to be read; more magics than this are not a history, but data made to look like one."""
 
 
 class Prefix:

@@ -35,7 +35,7 @@ from pqassay_spec.pm.codes import (
     stat_sizes,
     stored_offset,
 )
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
+from pqassay_spec.pm.value import ExternalBloom, SnapshotChunk, SnapshotColumn, SnapshotValue
 
 LATEST_REPETITION = max(Repetition)
 NONE = -1
@@ -78,7 +78,7 @@ def header_features(value: SnapshotValue, *, sorting_written_out: bool = False) 
 
 
 def header_bytes(value: SnapshotValue, *, sorting_written_out: bool = False) -> bytes:
-    """The header of a file that nobody has committed yet: its committed size is 0.
+    """The header of a file that is not committed yet: its committed size is 0.
 
     Args:
         value: The first snapshot.
@@ -121,7 +121,7 @@ def header_bytes(value: SnapshotValue, *, sorting_written_out: bool = False) -> 
     return b"".join(parts)
 
 
-def _descriptor(column: Column, name_offset: int, name_length: int, descending: bool) -> bytes:
+def _descriptor(column: SnapshotColumn, name_offset: int, name_length: int, descending: bool) -> bytes:
     flags = (
         ColumnFlag.LOCAL_KEY_IS_GLOBAL * column.local_key_is_global
         | ColumnFlag.IS_ASCII * column.is_ascii
@@ -208,7 +208,7 @@ def block_bytes(value: SnapshotValue, number: int) -> BlockBytes:
     return BlockBytes(b"".join(parts), tuple(blooms))
 
 
-def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[bytes]]:
+def _chunk(chunk: SnapshotChunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[bytes]]:
     """The record of a chunk, and the statistics that are behind the records, where ``used`` bytes are already."""
     flags = 0
     sizes, slots, spilled = [0, 0], [0, 0], list[bytes]()
@@ -283,7 +283,7 @@ def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]
         if isinstance(chunk.bloom, ExternalBloom):
             if chunk.bloom.length <= 0 or chunk.bloom.length % BITSET_STEP:
                 raise Refused(
-                    f"{path}: a bloom filter of {chunk.bloom.length} bytes, which is no number of {BITSET_STEP}"
+                    f"{path}: a bloom filter of {chunk.bloom.length} bytes, not a multiple of {BITSET_STEP}"
                 )
         else:
             bitsets.append((positions[column], chunk.bloom))
@@ -292,7 +292,7 @@ def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]
 
 def _bitset(bitset: bytes, path: str) -> bytes:
     if not bitset or len(bitset) % BITSET_STEP:
-        raise Refused(f"{path}: a bloom filter of {len(bitset)} bytes, which is no number of {BITSET_STEP}")
+        raise Refused(f"{path}: a bloom filter of {len(bitset)} bytes, not a multiple of {BITSET_STEP}")
     with naming(f"{path}: bloom filter"):
         return pm.BLOOM_BITSET.build({"length": len(bitset), "bitset": bitset})
 
@@ -302,7 +302,7 @@ def _bitset(bitset: bytes, path: str) -> bytes:
 
 @dataclass(frozen=True)
 class Extensions:
-    """Sections of a footer that later revisions added and that are no part of the logical value.
+    """Sections of a footer that later revisions added and that are not part of the logical value.
 
     Attributes:
         scratchpad: Notes of the writer: a code, and anything.

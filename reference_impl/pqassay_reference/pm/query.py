@@ -35,7 +35,7 @@ from pqassay_spec.pm.skip import (
     may_match,
     read_bound,
 )
-from pqassay_spec.pm.value import Chunk, Column, RowGroup
+from pqassay_spec.pm.value import SnapshotChunk, SnapshotColumn, SnapshotRowGroup
 
 
 class Range(NamedTuple):
@@ -57,7 +57,7 @@ class PlannedRange(NamedTuple):
     length: int
 
 
-class Plan(NamedTuple):
+class FetchPlan(NamedTuple):
     """What to fetch, and what not.
 
     Attributes:
@@ -89,7 +89,7 @@ def planned(
     predicate: Sequence[Any] | None = None,
     *,
     leave_out_nulls: bool = False,
-) -> Plan:
+) -> FetchPlan:
     """The column chunks to fetch for some columns, row group by row group, in the order of the columns.
 
     Args:
@@ -100,7 +100,7 @@ def planned(
         leave_out_nulls: Leave out the chunks that hold nothing but nulls, which need not be fetched.
 
     Raises:
-        Refused: There is no such column or row group, or the predicate is none.
+        Refused: There is no such column or row group, or the predicate is not valid.
         Malformed: A block cannot be read.
     """
     reader.require_distinct_blocks()
@@ -119,16 +119,16 @@ def planned(
                 continue
             name = reader.columns[column].name
             ranges.append(PlannedRange(number, name, chunk.byte_range_start, chunk.total_compressed))
-    return Plan(ranges, left_out)
+    return FetchPlan(ranges, left_out)
 
 
 MOST_BYTES_OF_NULLS = 1 << 24
-"""Bytes of the most nulls that are made without a look at the chunk, which alone proves that there are so many rows."""
+"""Bytes of the most nulls that are made without a look at the chunk, which alone proves that the rows exist."""
 
 
-def has_only_nulls(column: Column, chunk: pm.ColumnChunk, num_rows: int) -> bool:
+def has_only_nulls(column: SnapshotColumn, chunk: pm.ColumnChunk, num_rows: int) -> bool:
     """Whether every row of a chunk is null: then its rows are known, and it need not be fetched."""
-    # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
+    # An empty list is also counted, and a struct that holds nulls.
     if is_nested(column) or not column.max_def_level or chunk.num_values != num_rows:
         return False
     if num_rows * max(column.fixed_byte_len, 8) > MOST_BYTES_OF_NULLS:
@@ -147,7 +147,7 @@ def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
         predicate: A tree as ``conformance/PROTOCOL.md`` defines it, its values Python's own; see `pm_skip.may_match`.
 
     Raises:
-        Refused: The predicate is none, or names a column that is not there.
+        Refused: The predicate is not valid, or names a column that is not there.
         Malformed: A block cannot be read.
     """
     reader.require_distinct_blocks()
@@ -156,7 +156,7 @@ def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
 
 def _pruned(reader: PmReader, predicate: Sequence[Any], row_groups: Iterable[int]) -> list[int]:
     try:
-        # Of the parts of a nested column none says anything about the whole.
+        # No part of a nested column says anything about the whole.
         named = {name: reader.columns_of(name) for name in columns_of(predicate)}
         positions = {name: found[0] for name, found in named.items() if len(found) == 1}
         return [
@@ -215,7 +215,7 @@ class TimeSearch(NamedTuple):
     blocks_read: int
 
 
-def designated_timestamp(reader: PmReader) -> Column:
+def designated_timestamp(reader: PmReader) -> SnapshotColumn:
     """The designated timestamp. Raises `Refused` where there is none."""
     return reader.columns[_designated(reader)]
 
@@ -270,13 +270,13 @@ class _Times:
         reader, column = self.reader, self.reader.columns[self.column]
         block = reader.block(row_group)
         self.blocks.add(row_group)
-        found = [
+        stored = [
             read_bound(reader.source, block, self.column, column, side, reader.footer.start)
             for side in pm_block.SIDES
         ]
-        if column.physical_type != PhysicalType.INT64 or None in found:
+        if column.physical_type != PhysicalType.INT64 or None in stored:
             raise _NoBoundError
-        least, greatest = (int.from_bytes(bound or b"", "little", signed=True) for bound in found)
+        least, greatest = (int.from_bytes(bound or b"", "little", signed=True) for bound in stored)
         return least, greatest
 
     def least(self, row_group: int) -> int:
@@ -300,7 +300,7 @@ class _Times:
 
 
 def migrate(data: bytes, *, parquet_file_size: int | None = None) -> bytes:
-    """A file written anew from an older one alone, without the Parquet file: one snapshot, and nothing dead.
+    """A file rewritten from an older one alone, without the Parquet file: one snapshot, and nothing dead.
 
     What the older one does not say is left out: a reader takes that as absent, not as zero.
 
@@ -345,14 +345,14 @@ def migrated(reader: PmReader) -> bytes:
     reader.verify()
     value = reader.value()
     groups = tuple(
-        RowGroup(group.num_rows, tuple(map(_without_empty_bounds, group.chunks)))
+        SnapshotRowGroup(group.num_rows, tuple(map(_without_empty_bounds, group.chunks)))
         for group in value.row_groups
     )
     value = dataclasses.replace(value, row_groups=groups, previous_sizes=())
     return create(value, extensions=sections_of(reader.footer))
 
 
-def _without_empty_bounds(chunk: Chunk) -> Chunk:
+def _without_empty_bounds(chunk: SnapshotChunk) -> SnapshotChunk:
     """Bounds of no bytes, which other writers leave out."""
     least, greatest = chunk.min or None, chunk.max or None
     return dataclasses.replace(

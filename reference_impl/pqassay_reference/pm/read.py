@@ -28,7 +28,7 @@ from pqassay_spec.pm.block import Block
 from pqassay_spec.pm.codes import HeaderFeature
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.reading import read_columns, read_value
-from pqassay_spec.pm.value import Column, ExternalBloom, SnapshotValue
+from pqassay_spec.pm.value import ExternalBloom, SnapshotColumn, SnapshotValue
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,7 +94,7 @@ class PmReader:
                 mapped.close()
 
     def snapshot(self, parquet_file_size: int) -> PmReader:
-        """The same file as it was when the Parquet file had so many bytes: the newest snapshot that describes it.
+        """The same file as it was when the Parquet file had a given size: the newest snapshot that describes it.
 
         Raises:
             Malformed: The chain breaks before it is found.
@@ -111,13 +111,13 @@ class PmReader:
         return other
 
     def _find(self, parquet_file_size: int) -> Snapshot:
-        found = pm_file.find_snapshot(self.source, self.header, self.size, parquet_file_size)
-        if found is None:
+        snapshot = pm_file.find_snapshot(self.source, self.header, self.size, parquet_file_size)
+        if snapshot is None:
             raise Refused(
                 f"{self.source.name} has no snapshot of a Parquet file of {parquet_file_size} bytes; the newest is of "
                 f"{self.newest.fields.parquet_file_size}: the file is stale, or from before"
             )
-        return found
+        return snapshot
 
     def snapshots(self) -> list[Snapshot]:
         """Footers of all snapshots, the newest first. Raises `Malformed` where the chain breaks."""
@@ -155,9 +155,9 @@ class PmReader:
         return self.footer.fields.parquet_file_size
 
     @cached_property
-    def columns(self) -> Sequence[Column]:
+    def columns(self) -> Sequence[SnapshotColumn]:
         """The columns; their names are read at once."""
-        names = _Part(self.source, self.header.names_start, self.header.sections_start)
+        names = _Range(self.source, self.header.names_start, self.header.sections_start)
         return read_columns(names, self.header)
 
     def column(self, name: str) -> int:
@@ -267,7 +267,7 @@ class PmReader:
 
         Over bytes and memory maps nothing is copied.
         """
-        import numpy as np  # noqa: PLC0415 - heavy, and most readings do without
+        import numpy as np  # noqa: PLC0415 - heavy, and most readings do not need it
 
         offset = self._block_offset(row_group)
         dtype = np.dtype(pm.ColumnChunk.dtype)
@@ -281,7 +281,7 @@ class PmReader:
 
 
 def _mapped(path: str) -> tuple[int, mmap.mmap]:
-    """The committed size of a file, and so many bytes of it."""
+    """The committed size of a file, and that many bytes of it."""
     with FileSource(path) as file:
         with about(path):
             committed = pm_header.read_committed_size(file)
@@ -308,7 +308,7 @@ class _Chunks(Sequence[pm.ColumnChunk]):
         return pm.ColumnChunk.read(self._view, self._start + place * pm.ColumnChunk.size)
 
 
-class _Part:
+class _Range:
     """A range of a source, read at once."""
 
     def __init__(self, source: Source, start: int, end: int) -> None:

@@ -56,7 +56,7 @@ class MemoryStorage:
 
 
 class FileStorage(FileSource):
-    """A file that nobody else writes meanwhile; use it as a context manager.
+    """A file without other writers meanwhile; use it as a context manager.
 
     Raises:
         BusyError: Another process is writing the file.
@@ -78,7 +78,7 @@ class FileStorage(FileSource):
             fcntl.flock(self.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BusyError(errno.EBUSY, "another process is writing it", self.name) from None
-        # Who replaced the file between the two calls has made this one a file without a name.
+        # If the file was replaced between the two calls, this one is a file without a name.
         if not os.path.samestat(os.fstat(self.fileno()), os.stat(self.name)):  # noqa: PTH116 - beside samestat
             raise BusyError(errno.EBUSY, "another process replaced it", self.name)
         self.measure()

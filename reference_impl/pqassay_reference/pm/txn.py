@@ -71,7 +71,7 @@ def commit(storage: Storage, txn: Txn) -> None:
     """Write a transaction into the area that readers do not read, and when it is on disk, the version that names it.
 
     Args:
-        storage: A ``_txn`` file that nobody else writes, or nothing yet.
+        storage: A ``_txn`` file without other writers, or nothing yet.
         txn: The transaction; its number is the version that becomes valid, one more than the one before.
 
     Raises:

@@ -1,7 +1,7 @@
 """Writing ``_pm``: a whole file from the value of a snapshot, and the next snapshot behind it.
 
 An update writes and syncs everything while the committed size still says that it is not there; then it writes the
-committed size, in one piece, and syncs.  Whoever is stopped before has written nothing that a reader believes.
+committed size, in one piece, and syncs.  A writer that is stopped before has written nothing that a reader believes.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -33,7 +33,7 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import ALIGNMENT, HeaderFeature
 from pqassay_spec.pm.file import CRC_STEP, Snapshot
 from pqassay_spec.pm.header import Header
-from pqassay_spec.pm.value import SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import SnapshotSorting, SnapshotValue
 
 # ---------------------------------------------------------------------------------------------- a whole file
 
@@ -143,7 +143,7 @@ def update_in(
     extensions: Extensions | None = None,
     commits: bool = True,
 ) -> Updated:
-    """The same in a storage that nobody else writes. See `update_file`.
+    """The same in a storage without other writers. See `update_file`.
 
     Args:
         commits: Write the committed size; without it, the file is as if the update was stopped right before.
@@ -217,7 +217,7 @@ def _resumed(storage: Storage, base: _Base) -> int:
 
 
 def sections_of(head: Snapshot) -> Extensions:
-    """The sections of a footer that are no part of the logical value."""
+    """The sections of a footer that are not part of the logical value."""
     scratchpad, covering = head.sections.get("scratchpad"), head.sections.get("covering_index")
     return Extensions(
         tuple((entry.code, entry.data) for entry in scratchpad[0].entries) if scratchpad else (),
@@ -232,12 +232,12 @@ def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -
     stored: dict[str, object] = {
         "columns": len(header.descriptors),
         "designated timestamp": header.fixed.designated_timestamp,
-        "sorting order": tuple(SortingColumn(*by) for by in header.sorted_by),
+        "sorting order": tuple(SnapshotSorting(*by) for by in header.sorted_by),
         "columns with bloom filters": tuple(header.bloom_columns),
         "external bloom filters": HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features,
         "squash tracker": header.squash_tracker,
     }
-    wanted: dict[str, object] = {
+    expected: dict[str, object] = {
         "columns": len(value.columns),
         "designated timestamp": value.designated_timestamp,
         "sorting order": value.sorting,
@@ -246,11 +246,11 @@ def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -
         "squash tracker": value.squash_tracker,
     }
     for index, (before, column) in enumerate(zip(base.reader.columns, value.columns, strict=False)):
-        stored[f"column {index}"], wanted[f"column {index}"] = before, column
+        stored[f"column {index}"], expected[f"column {index}"] = before, column
     for name, is_so in stored.items():
-        if is_so != wanted[name]:
+        if is_so != expected[name]:
             raise Refused(
-                f"{name}: {storage.name} has {is_so}, the new snapshot {wanted[name]}; the header describes the columns of "
+                f"{name}: {storage.name} has {is_so}, the new snapshot {expected[name]}; the header describes the columns of "
                 "all snapshots and no update changes it: rewrite the file"
             )
 

@@ -1,6 +1,6 @@
 """Embedding an IDX1 index: into a finished Parquet file, or while one is written.
 
-Into a finished file, whoever wrote it: every byte before the footer stays where it is, the blob is where
+Into a finished file of any writer: every byte before the footer stays where it is, the blob is where
 the footer began, and of the footer only the key-value metadata changes.  Page index and bloom filters stay valid,
 because nothing that they describe moves.
 
@@ -114,7 +114,7 @@ def embed_file(
 
     Raises:
         Refused: A column or value that IDX1 cannot hold; a file inside a table; rows in other files.
-        FormatError: The file is no Parquet file, or one whose footer must not be changed.
+        FormatError: The file is not a Parquet file, or one whose footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: The column's pages cannot be decoded.
     """
@@ -163,7 +163,7 @@ def embed_columns(
             if counted.row_count != metadata.num_rows:
                 raise Refused(
                     f"the footer says {metadata.num_rows} rows, column {counted.column} has {counted.row_count}; "
-                    "which of them is right, nobody can say"
+                    "one of them is wrong: write the file again"
                 )
         (_, leaf), collected = located[0], read[0]
         blob = _blob(collected)
@@ -347,7 +347,7 @@ def _place(file: FinishedFile, values: Collection[str]) -> tuple[int, int, int]:
         blob = idx1.read_blob(source, idx1.parse_offset(pairs.get(idx1.KEY) or ""), end)
         certain = _is_certain(source, blob, pairs.get(idx1.COMPANION_KEY), values)
     except FormatError:
-        return end, 0, 0  # no index, or a stale or damaged one: what its bytes are, nobody can say
+        return end, 0, 0  # no index, or a stale or damaged one, whose bytes are not known
     size = blob.end - blob.start
     needed = [(found.start, found.end) for found in referenced_ranges(metadata, source)]
     needed += body_places(stored_indexes(metadata).entries)  # one of them may be this very blob

@@ -158,7 +158,7 @@ def finished_file(
 
 def copy_body(source: FileSource, file: BinaryIO, length: int) -> None:
     """Copy the first bytes of a source."""
-    # os.copy_file_range was measured on ext4: from the page cache it is no faster than this
+    # os.copy_file_range was measured on ext4: from the page cache it is not faster than this
     file.writelines(
         source.read(position, min(COPY_SIZE, length - position)) for position in range(0, length, COPY_SIZE)
     )
@@ -175,7 +175,7 @@ TABLE_MARKS = {DELTA_LOG: "Delta", ".hoodie": "Hudi", "_spark_metadata": "Spark 
 
 
 def kind_of_table(marks: Iterable[str], metadata: Iterable[str]) -> str | None:
-    """Kind of the table that a folder is; ``None`` if it is none.
+    """Kind of the table in a folder; ``None`` if there is no table.
 
     Args:
         marks: Those of `TABLE_MARKS` that are in the folder.

@@ -1,6 +1,6 @@
 """Changing chosen fields of a finished footer and nothing else.
 
-A footer is never encoded anew.  What stays is copied, byte by byte: fields that the declarations do not know, their
+A footer is never encoded again.  What stays is copied, byte by byte: fields that the declarations do not know, their
 order, encodings that no writer would choose today.  Compact Thrift makes that possible, since no struct and no list
 says how many bytes it has.  Taking a field out changes one thing besides: the header of the field that
 follows it in its struct, whose id is stored as the difference from the id before.  Taking an element out of a list
@@ -54,7 +54,7 @@ def without(footer: bytes, removal: Removal) -> bytes:
 
     Raises:
         Unsupported: The footer is signed, or holds bytes behind its struct, or repeats a field on the way.
-        Malformed: It is no FileMetaData.
+        Malformed: It is not a FileMetaData.
     """
     expected = _changeable(footer)
     splicer = _Splicer(footer)
@@ -93,7 +93,7 @@ class _Splicer:
             if field is None or deeper is None:
                 position = skip(data, value, wire)
                 continue
-            if last in entered:  # readers take the last one; which one is meant, nobody can say
+            if last in entered:  # readers take the last one; it is not known which is meant
                 raise Unsupported(f"the footer holds {field.name} twice", field=f"{path}.{field.name}")
             entered.add(last)
             position = self._value(field.type, value, deeper, f"{path}.{field.name}")
@@ -162,7 +162,7 @@ def _require_reads_as(footer: bytes, expected: FileMetaData) -> None:
     """Read the new footer back. A mistake here would cost somebody's data, so it is looked for every time."""
     found, taken = decode(FileMetaData, footer, root="new footer")
     same = found == expected
-    if not same:  # a double that is no number equals nothing, its bytes do
+    if not same:  # a double that is NaN equals nothing, its bytes do
         same = grammar(FileMetaData).build(found) == grammar(FileMetaData).build(expected)
     if taken != len(footer) or not same:
         raise Malformed("the footer cannot be rebuilt faithfully", field="footer")
@@ -178,7 +178,7 @@ def with_key_values(footer: bytes, *, remove: Collection[str], add: Sequence[Key
 
     Raises:
         Unsupported: The footer is signed, or holds bytes behind its struct, or repeats field 5.
-        Malformed: It is no FileMetaData.
+        Malformed: It is not a FileMetaData.
     """
     pairs = _changeable(footer).key_value_metadata or []
     going = {place for place, pair in enumerate(pairs) if pair.key in remove}
@@ -211,7 +211,7 @@ def with_extension(footer: bytes, content: bytes | None) -> bytes:
 
     Raises:
         Unsupported: The footer is signed, or holds bytes behind its struct, or repeats the field.
-        Malformed: It is no FileMetaData.
+        Malformed: It is not a FileMetaData.
     """
     expected = _changeable(footer)
     fields = list(field_ranges(footer))

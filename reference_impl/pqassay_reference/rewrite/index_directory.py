@@ -41,9 +41,9 @@ class Indexes:
 
     Attributes:
         entries: The entries; of those with one key, the last.
-        places: Positions of the pairs that hold them, or that nobody can read, among all pairs.
+        places: Positions of the pairs that hold them, or that cannot be read, among all pairs.
         foreign: Directories of other major versions, which are left alone.
-        damaged: What is wrong with those that nobody can read.
+        damaged: What is wrong with those that cannot be read.
         area: The blobs in the footer's extension field; ``None`` if there is no such field.
     """
 
@@ -135,7 +135,7 @@ def relocated(
 ) -> tuple[list[Entry], bytes | None]:
     """Entries and the extension area that holds their blobs: those that stay, and those that come.
 
-    Blobs that nobody refers to any more are left out, unless somebody might: a directory of another major version.
+    Blobs without references are left out, unless there may be some: a directory of another major version.
 
     Args:
         kept: Entries that stay, wherever their blobs are.

@@ -65,7 +65,7 @@ class Location:
         scheme: What pyarrow calls the kind of store.
         system: The store, as pyarrow knows it.
         path: The path within it.
-        options: What the URI says of the store behind its question mark.
+        options: What the URI says about the store behind its question mark.
     """
 
     name: str
@@ -81,7 +81,7 @@ def location(uri: str) -> Location:
     Raises:
         Refused: pyarrow does not know such a store.
     """
-    import pyarrow as pa  # noqa: PLC0415 - local files do without it
+    import pyarrow as pa  # noqa: PLC0415 - local files do not need it
     from pyarrow import fs  # noqa: PLC0415 - as above
 
     parts = urlsplit(uri)
@@ -157,7 +157,7 @@ class StoredObject:
         if output is not None:
             self._write_new(location(output), end, body_end)
         else:
-            assert self.replacement is not None, "whoever opened it said where it goes"
+            assert self.replacement is not None, "the replacement is set when the object is opened"
             self.replacement.replace(self.source, body_end, end)
 
     def _write_new(self, at: Location, end: bytes, body_end: int) -> None:
@@ -208,7 +208,7 @@ def stored_object(
     """
     if output is not None and not is_uri(output):
         raise Refused(
-            f"{output} is no URI; an object of a store is written to another one, such as {uri}.stripped"
+            f"{output} is not a URI; an object of a store is written to another object, such as {uri}.stripped"
         )
     at = location(uri)
     if output is None and not dry_run and at.scheme != "s3":  # said before the store is asked anything
@@ -253,7 +253,7 @@ def enclosing_table(at: Location) -> str | None:
 def _replacement(at: Location) -> S3Replacement:
     """What replaces an object on a condition. Raises `Refused` where nothing does."""
     try:
-        # Local files, and new objects, do without it; it has no types.
+        # Local files, and new objects, do not need it; it has no types.
         import boto3  # type: ignore[import-untyped]  # noqa: PLC0415
     except ImportError:
         raise Refused(
@@ -279,7 +279,7 @@ class S3Replacement:
         bucket, key: The object.
         name: Its URI, for messages.
         etag: Its entity tag.
-        kept: What is said of it beside its bytes, and stays.
+        kept: Its metadata, which stay.
     """
 
     client: Any

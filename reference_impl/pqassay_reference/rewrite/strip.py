@@ -73,7 +73,7 @@ class Selection:
             indexes of the same chunks, which are of no use without them.
         statistics: The statistics of column chunks: bounds, counts, sizes and level histograms, bounding boxes.
         encoding_stats: The counts of the pages of column chunks by type and encoding.
-        sorting_columns: What row groups say of the order of their rows.
+        sorting_columns: What row groups say about the order of their rows.
         row_group_hints: The place, compressed size and ordinal that row groups give and that follow from other fields.
         column_orders: The orders of all columns; bounds and column indexes mean nothing without them.
         keys: Further keys of the footer.
@@ -210,8 +210,8 @@ def strip_file(
         dry_run: Do everything but write.
 
     Raises:
-        Refused: What is said about values would go and nobody vouches for them; there is no such column or row group; a file inside a table; a store in which nothing can be replaced on a condition.
-        FormatError: The file is no Parquet file, or one whose footer must not be changed.
+        Refused: Claims about values would go and the caller does not vouch for the values; there is no such column or row group; a file inside a table; a store in which nothing can be replaced on a condition.
+        FormatError: The file is not a Parquet file, or one whose footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
     """
     name, target = os.fspath(path), None if output is None else os.fspath(output)

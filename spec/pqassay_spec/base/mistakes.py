@@ -22,7 +22,7 @@ TRACEBACK = "PQASSAY_TRACEBACK"
 
 @contextlib.contextmanager
 def own_mistakes(program: str) -> Generator[None]:
-    """Run a command so that what nobody foresaw is two lines on stderr and exit code 70."""
+    """Run a command so that an unexpected error is two lines on stderr and exit code 70."""
     try:
         yield
     except (ImportError, OSError) as error:  # what files and outputs do is spoken of before
@@ -38,7 +38,7 @@ def own_mistakes(program: str) -> Generator[None]:
 
 
 def mistake(program: str, error: Exception) -> str:
-    """What is said of an error that nobody foresaw, in one line."""
+    """The message about an unexpected error, in one line."""
     import traceback  # noqa: PLC0415 - a command that works needs none
 
     where = traceback.extract_tb(error.__traceback__)[-1]

@@ -147,7 +147,7 @@ class FileSource:
         self.size = _regular_size(self._descriptor, self.name)
 
     def fileno(self) -> int:
-        """The file descriptor. Its position is nobody's: read by offset."""
+        """The file descriptor. Its position is undefined: read by offset."""
         return self._descriptor
 
     def close(self) -> None:
@@ -202,14 +202,14 @@ def replaced_file(
 
     Args:
         path: The target; it need not exist.
-        new_mode: Permissions of a target that does not exist yet, of which the umask takes its part.  Who makes a new
-            file from an old one passes those of the old one.
+        new_mode: Permissions of a target that does not exist yet, of which the umask takes its part.  For a new
+            file that is made from an old one, pass those of the old one.
         before_rename: Called when nothing but the rename is left to do; what it raises stops the replacement.
 
     Raises:
         BusyError: Another process is preparing the same target.
         OSError: The directory cannot be written, the path is a symbolic link that leads to itself, or what is there
-            is no file but a device, a pipe or a directory, which a rename would replace for everybody.
+            is not a file but a device, a pipe or a directory, which a rename would replace for everybody.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():  # what cannot be resolved is a loop

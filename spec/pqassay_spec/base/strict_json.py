@@ -32,7 +32,7 @@ def parse(text: str) -> Any:
     """Parse a JSON text. Time and memory grow with its length only.
 
     Raises:
-        ValueError: It is no JSON, is nested deeper than Python follows, holds a number of thousands of digits, a member
+        ValueError: It is not JSON, is nested deeper than Python follows, holds a number of thousands of digits, a member
             that occurs twice in one object, or one of the numbers that JSON does not have.
 
     >>> parse('{"a": [1, null]}')
@@ -56,4 +56,4 @@ def distinct_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def refuse_constant(name: str) -> Any:
     """``NaN`` and the infinities, which Python reads and JSON does not have."""
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

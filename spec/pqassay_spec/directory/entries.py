@@ -380,7 +380,7 @@ _NAME_COUNT, _NAME_LENGTH = integer_format(PATH, "name_count"), integer_format(N
 
 
 def _entry(data: bytes) -> Entry:
-    """What `ENTRY` parses; whoever opens a thousand files does so for every entry, and the grammar would take ten times as long.
+    """What `ENTRY` parses. This runs for every entry of every file, and the grammar would take ten times as long.
 
     Raises:
         ValueError, struct.error: The entry ends within a field.

@@ -1,8 +1,8 @@
 """What ties an entry to the data it was made from, so that a copy of the entry in another file is noticed.
 
 Two digests.  `shape_bytes` are what the footer says about the described column chunks and what no program leaves alone that
-writes them anew: rows, sizes, codec, statistics.  They are compared whenever an entry is used, and cost no read.  The
-second digest is over the stored bytes of the chunks; it is compared by whoever reads them anyway.
+rewrites them: rows, sizes, codec, statistics.  They are compared whenever an entry is used, and cost no read.  The
+second digest is over the stored bytes of the chunks; it is compared by programs that read them anyway.
 
 Offsets are in neither, so that a chunk that moves keeps its indexes; nor are other columns, keys, page indexes or
 bloom filters.
@@ -74,7 +74,7 @@ def shape_bytes(footer: FileMetaData, columns: Sequence[Path]) -> bytes:
     """The bytes whose XXH64 is the shape of some columns of a file.
 
     Raises:
-        Malformed: Rule DIR-010, one of them is not a column of the file, or the footer says of it what no file has.
+        Malformed: Rule DIR-010, one of them is not a column of the file, or the footer says about it what no file has.
     """
     with boundary(rule="DIR-010"):
         return b"".join(_column_bytes(footer, *place) for place in described_places(footer, columns))
@@ -96,14 +96,14 @@ def described(footer: FileMetaData, columns: Iterable[Path]) -> list[SchemaLeaf]
 def described_places(footer: FileMetaData, columns: Iterable[Path]) -> list[tuple[int, SchemaLeaf]]:
     """The same, each behind its place among the chunks of a row group."""
     known = list(enumerate(leaves(footer)))
-    found: list[tuple[int, SchemaLeaf]] = []
+    places: list[tuple[int, SchemaLeaf]] = []
     for column in columns:
         named = [place for place in known if place[1].is_at(column)]
         if len(named) != 1:
             there = "no column" if not named else f"{len(named)} columns"
             raise Malformed(f"the file has {there} called {'.'.join(column)}", rule="DIR-010")
-        found += named
-    return found
+        places += named
+    return places
 
 
 def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[tuple[int, int]]:
@@ -132,7 +132,7 @@ _NO_BOUND = _IS_THERE.pack(0) + _LENGTH.pack(0)
 
 
 def _column_bytes(footer: FileMetaData, position: int, leaf: SchemaLeaf) -> bytes:
-    """What `COLUMN` builds; whoever opens a thousand files does so for every entry, and the grammar would take ten times as long."""
+    """What `COLUMN` builds. This runs for every entry of every file, and the grammar would take ten times as long."""
     length = leaf.element.type_length
     pieces = [
         PATH.build(path_members(leaf.path)),

@@ -39,7 +39,7 @@ def split_values(kind: int, type_length: int | None, data: bytes, count: int) ->
     """The bytes of each value; a BOOLEAN is one byte, 0 or 1, and a BYTE_ARRAY comes without its length.
 
     Raises:
-        Malformed: Rule DIR-022, the bytes are not those of so many values.
+        Malformed: Rule DIR-022, the bytes are not those of ``count`` values.
     """
     if kind == Type.BOOLEAN:
         _require(len(data) == -(-count // BITS), data, count)

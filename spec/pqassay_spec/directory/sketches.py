@@ -24,7 +24,7 @@ from pqassay_spec.parquet.column_order import FLOATING, Order, number_of, type_o
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string
 
 
-class Family(IntEnum):
+class SketchFamily(IntEnum):
     """The families of sketches, as the third byte of each sketch has them."""
 
     HLL = 7
@@ -53,7 +53,7 @@ class HllPreamble(FlatStruct):
 
     preamble_ints: int = member(Int8ul, "Integers of 32 bits that the preamble takes.")
     serial_version: int = member(Int8ul, "1.")
-    family: int = member(Labelled(Int8ul, Family), "7.")
+    family: int = member(Labelled(Int8ul, SketchFamily), "7.")
     lg_k: int = member(Int8ul, "Logarithm to base 2 of the number of registers, 4 to 21.")
     lg_array: int = member(Int8ul, "Logarithm to base 2 of the size of the list or set of coupons.")
     flags: int = member(Int8ul, "Bit 2: the sketch is empty.")
@@ -69,7 +69,7 @@ class KllPreamble(FlatStruct):
         Int8ul, "Integers of 32 bits that the preamble takes: 2 of an empty sketch or a single value, else 5."
     )
     serial_version: int = member(Int8ul, "1; 2 of a single value.")
-    family: int = member(Labelled(Int8ul, Family), "15.")
+    family: int = member(Labelled(Int8ul, SketchFamily), "15.")
     flags: int = member(Int8ul, "Bit 0: the sketch is empty. Bit 2: it holds a single value.")
     k: int = member(Int16ul, "The parameter that the error follows from.")
     m: int = member(Int8ul, "Smallest size of a level: 8.")
@@ -114,7 +114,7 @@ def kll_item(leaf: SchemaLeaf, raw: bytes) -> float:
     order = type_order(leaf.element)
     number = None if order is None else number_of(order, raw)
     if number is None:
-        raise ValueError(f"{raw!r} is no number of column {leaf.name}")
+        raise ValueError(f"{raw!r} is not a number of column {leaf.name}")
     return float(number)
 
 
@@ -185,8 +185,8 @@ def preamble_problem(family: str, sketch: bytes) -> str:
     if len(sketch) < kind.size:
         return f"has {len(sketch)} bytes, and a preamble has {kind.size} at least"
     preamble = kind.read(sketch)
-    if preamble.family != Family[family]:
-        return f"is of family {preamble.family}, and {Family[family].value} is {family}"
+    if preamble.family != SketchFamily[family]:
+        return f"is of family {preamble.family}, and {SketchFamily[family].value} is {family}"
     if preamble.serial_version not in _VERSIONS[family]:
         return f"is of version {preamble.serial_version}, which is not known"
     if not kind.size <= preamble.preamble_ints * INTEGER <= len(sketch):

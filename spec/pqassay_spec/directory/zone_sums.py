@@ -131,7 +131,7 @@ def _is_a_time(leaf: SchemaLeaf) -> bool:
 
 
 def is_key(leaf: SchemaLeaf) -> bool:
-    """Whether a column may be a key: one value a row, of an ordered type that is no floating point number."""
+    """Whether a column may be a key: one value a row, of an ordered type other than floating point numbers."""
     order = type_order(leaf.element)
     return not leaf.max_repetition_level and order is not None and order not in (Order.FLOAT, Order.HALF)
 

@@ -137,11 +137,11 @@ class Expect(Closed):
         probes: Values that it looks up in bloom filters.
         lint: Whether a linter must find it good.
         encode: Whether a writer must be able to write `rows`, or a ``_pm`` that says `value`, or must refuse to.
-        read: What a reader of all rows must give; ``None`` where the input is no Parquet file.
+        read: What a reader of all rows must give; ``None`` where the input is not a Parquet file.
         scan: Rows that a query must give: exactly the right ones, or these or a refusal. ``exposure``: the file tells a well-formed
             lie, or what gives it away is in several structures; an answer shows what the lie does to readers, and is not scored.
         predicate: The condition of that query.
-        rows: The rows that a reader must find. Of a file that was damaged, those that it was made from, unless `read` says ``own``.
+        rows: The rows that a reader must find. For a damaged file, those that it was made from, unless `read` says ``own``.
         update: Whether a writer must be able to append `value` to a ``_pm``.
         snapshots, prune, plan: What is asked of a ``_pm``, once for each entry.
     """
@@ -167,8 +167,8 @@ class Provenance(Closed):
     """Origin of the files.
 
     Attributes:
-        by: Who wrote them: ``generator``, ``hand``, or foreign software.
-        oracles: Who confirmed what they hold.
+        by: The writer: ``generator``, ``hand``, or foreign software.
+        oracles: The programs that confirmed what they hold.
         steps: What the foreign software was told, in its own language.
     """
 

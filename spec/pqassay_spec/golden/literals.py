@@ -32,7 +32,7 @@ class Float(Closed):
 
 
 @dataclass(frozen=True)
-class Binary(Closed):
+class BinaryLiteral(Closed):
     """Bytes, two hexadecimal digits each."""
 
     bytes: str
@@ -90,7 +90,7 @@ class Map(Closed):
 Tagged = Decimal | Date | Time | Timestamp | List | Struct | Map
 """Values that stay in Python what they are in JSON."""
 
-Written = None | bool | int | str | LongInteger | Float | Binary | Tagged
+Written = None | bool | int | str | LongInteger | Float | BinaryLiteral | Tagged
 """A value as it is written in JSON. Whole numbers between -2^53 and 2^53 are written as numbers."""
 
 Value = None | bool | int | float | str | bytes | Tagged
@@ -116,12 +116,12 @@ def read_value(written: Written) -> Value:
             return int(written.int)
         if isinstance(written, Float):
             return float(written.float)
-        if isinstance(written, Binary):
+        if isinstance(written, BinaryLiteral):
             return bytes.fromhex(written.bytes)
         if isinstance(written, Decimal) and not re.fullmatch(
             r"-?[0-9]+(\.[0-9]+)?", written.decimal, re.ASCII
         ):
-            raise ValueNotReadableError(f"{written.decimal[:60]!r} is no decimal")
+            raise ValueNotReadableError(f"{written.decimal[:60]!r} is not a decimal")
         if isinstance(written, Date | Time | Timestamp):
             _require_whole_number(*vars(written).values())
         for part in _parts(written):
@@ -154,7 +154,7 @@ def write_value(value: Value) -> Written:
     if isinstance(value, float):
         return Float(repr(value))
     if isinstance(value, bytes):
-        return Binary(value.hex())
+        return BinaryLiteral(value.hex())
     if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
         return LongInteger(str(value))
     return value

@@ -36,7 +36,7 @@ ASKED = ("id", "family", "kind", "parent", "requires", "column", "input", "expec
 """Members of a manifest that its digest covers; of ``expect`` all but ``check``."""
 
 State = Literal["draft", "frozen"]
-"""``draft``: the list may be written anew; ``frozen``: never again."""
+"""``draft``: the list may be rewritten; ``frozen``: never again."""
 
 Standing = Literal["counted", "added", "changed"]
 """Whether a case counts, and why not: it is not in the revision, or it is no longer the one that is."""
@@ -78,20 +78,20 @@ class Revision:
         return "counted" if self.cases[case] == digest else "changed"
 
     def differences(self, digests: Mapping[str, str]) -> list[str]:
-        """What became of its cases, in a line each; cases that were added since are none.
+        """What became of its cases, in a line each; without cases that were added since.
 
         Args:
             digests: The digests of all cases of today by id.
         """
-        found: list[str] = []
+        texts: list[str] = []
         for case, digest in self.cases.items():
             if case not in digests:
-                found.append(f"{case} is in revision {self.number}, and there is no such case any more")
+                texts.append(f"{case} is in revision {self.number}, and there is no such case any more")
             elif digests[case] != digest:
-                found.append(
+                texts.append(
                     f"{case} is not what it was in revision {self.number}: its bytes or answers differ"
                 )
-        return found
+        return texts
 
 
 def case_digest(manifest: Mapping[str, Any], wishes: Any = None) -> str:
@@ -99,7 +99,7 @@ def case_digest(manifest: Mapping[str, Any], wishes: Any = None) -> str:
 
     Args:
         manifest: Its manifest as JSON has it.
-        wishes: What a writer is wished to do, where that is no part of the manifest.
+        wishes: What a writer is wished to do, where that is not part of the manifest.
     """
     asked = {name: manifest[name] for name in ASKED if name in manifest}
     if isinstance(expect := asked.get("expect"), dict):

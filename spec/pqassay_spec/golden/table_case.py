@@ -1,7 +1,7 @@
 """The manifest of a golden table: the members of a ``table.json``, in their order.
 
 A golden table is a folder with this manifest and, below it, the folder ``table`` with the table itself.  Implementations are not asked
-about it; whoever has a table format to test points it there.
+about it; to test a table format, point it there.
 """
 
 from __future__ import annotations

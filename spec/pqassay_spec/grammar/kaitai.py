@@ -263,7 +263,7 @@ class Definition:
                 }
             ],
             "instances": {
-                "unsigned": {"doc": "Of at most 5 bytes: a number of 32 bits.", "value": " | ".join(parts)},
+                "unsigned": {"doc": "At most 5 bytes: a number of 32 bits.", "value": " | ".join(parts)},
                 "signed": {"doc": "Zigzag.", "value": "(unsigned >> 1) ^ -(unsigned & 1)"},
             },
         }

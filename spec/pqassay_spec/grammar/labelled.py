@@ -1,6 +1,6 @@
 """Integers whose values, or whose bits, have names: read as plain integers, shown with their names.
 
-A name that is missing is no error here; what becomes of an unknown value is the matter of a rule.
+A missing name is not an error here; rules judge unknown values.
 """
 
 from __future__ import annotations

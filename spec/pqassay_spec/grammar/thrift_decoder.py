@@ -111,7 +111,7 @@ def decode(
         raise (place or error) from None
 
 
-class collector_paused:  # noqa: N801 - a function to whoever uses it; a generator would take four times as long
+class collector_paused:  # noqa: N801 - used like a function; a generator would take four times as long
     """Keep the cycle collector from walking the growing tree again and again: a tree has no cycles.
 
     Measured on a footer of 5.8 MB: about twice as fast.
@@ -159,7 +159,7 @@ def _refuse(message: str) -> None:
 
 def _listed_bool(byte: int) -> bool:
     if byte > WireType.FALSE:
-        raise Malformed(f"{byte} is no bool")
+        raise Malformed(f"{byte} is not a bool")
     return byte == WireType.TRUE
 
 

@@ -1,6 +1,6 @@
 """Long lists of structs that are encoded alike, which are read at once and decoded when somebody looks.
 
-`AlikeStructs` reads a list as a decoder does, and returns an `AlikeList`: it says of which shape each element is and what is in
+`AlikeStructs` reads a list as a decoder does, and returns an `AlikeList`: it says which shape each element has and what is in
 its slots (`pqassay_spec.grammar.thrift_shapes`). Its elements are decoded when a field of theirs is asked for.
 """
 
@@ -108,7 +108,7 @@ class KnownShapes(Generic[AnyRecord]):
         seen_first: Structs that are met before a shape is made.
 
     Attributes:
-        seen: Structs that were met; whoever finds shapes counts them, list by list.
+        seen: Structs that were met; the finder of shapes counts them, list by list.
     """
 
     def __init__(self, record: type[AnyRecord], seen_first: int) -> None:
@@ -210,7 +210,7 @@ LONGEST_SHARED = 1 << 16
 
 
 class SharedStructs(Generic[AnyRecord]):
-    """The reader of lists of a struct that returns the same object where it meets the same bytes, which nobody may change then.
+    """The reader of lists of a struct that returns the same object where it meets the same bytes; that object must not be changed.
 
     The bytes of a list decide where it ends, so that whatever begins with them holds this list. One with unknown fields is not
     remembered: each file takes note of those.

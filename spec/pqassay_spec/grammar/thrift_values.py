@@ -121,7 +121,7 @@ class ListedBool(AnyConstruct):
     def _parse(self, stream: Any, context: Any, path: str) -> bool:
         value = Int8ub._parsereport(stream, context, path)
         if value > WireType.FALSE:
-            raise Malformed(f"{value} is no bool")
+            raise Malformed(f"{value} is not a bool")
         return value == WireType.TRUE
 
     def _build(self, obj: bool, stream: Any, context: Any, path: str) -> bool:

@@ -22,7 +22,7 @@ from pqassay_spec.grammar.thrift import EnumOf, FieldType
 
 
 class Unparsed(NamedTuple):
-    """The value of a leaf whose bytes are not taken apart: what they are, or why nobody can say.
+    """The value of a leaf whose bytes are not taken apart: what they are, or why that is not known.
 
     >>> Unparsed("zeros")
     (zeros)
@@ -99,7 +99,7 @@ class Recorder:
     def enter(self, name: str | int, doc: str = "") -> None:
         """Go into the field ``name`` (a string) or the array element ``name`` (an integer).
 
-        There is no context manager: after an exception nobody leaves, and `path` names the field that failed.
+        There is no context manager: after an exception no field is left, and `path` names the field that failed.
         """
         outer = self._paths[-1]
         if isinstance(name, int):
@@ -288,7 +288,7 @@ def _traced(grammar: AnyConstruct) -> Generator[tuple[Recorder, AnyConstruct], N
         if len(_copies) > KEPT:
             _copies.popitem(last=False)
     try:
-        pair = known[1].pop()  # nobody else gets it meanwhile, in this thread or another
+        pair = known[1].pop()  # nothing else gets it meanwhile, in this thread or another
     except IndexError:
         recorder = Recorder()
         pair = recorder, recorder.copy(grammar)

@@ -1,6 +1,6 @@
 """XXH64 with seed 0, in plain Python: for the few bytes of metadata that a rule hashes where no library is at hand.
 
-Bloom filters and the index directory use this hash. Whoever hashes values or pages takes the library ``xxhash``, which is a
+Bloom filters and the index directory use this hash. To hash values or pages, take the library ``xxhash``, which is a
 thousand times as fast and gives the same.
 
     >>> f"{xxh64(b''):016x}", f"{xxh64(b'a'):016x}", f"{xxh64(bytes(range(100))):016x}"

@@ -111,7 +111,7 @@ def is_canonical_offset(text: str) -> bool:
 def published_values(payload: bytes) -> list[str]:
     r"""Split a payload as the published reader does, with its losses.
 
-    The text is cut into lines at every line feed.  A last line that is empty does not count.  Of a line that
+    The text is cut into lines at every line feed.  A last line that is empty does not count.  In a line that
     a line feed ended, one carriage return before it is dropped as well.  No other character ends a line.
 
     >>> published_values(b"foo\nbar")

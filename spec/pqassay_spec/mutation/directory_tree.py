@@ -2,7 +2,7 @@
 
 Members have the names of the grammar: ``directory.entries[0].head.crc32``, ``directory.entries[0].blob.heads[1].flags``.  A blob
 is taken apart where it is not compressed and its structure can be read; otherwise it is bytes.  What ties an entry to its data,
-``row_count``, ``shape`` and ``content``, is never computed anew: data that change leave the entry stale, as they do in life.
+``row_count``, ``shape`` and ``content``, is never computed again: data that change leave the entry stale, as they do in life.
 
 Only the first key with a directory is taken apart; others keep their text.
 
@@ -124,7 +124,7 @@ def grammar_of(blob: Members) -> AnyConstruct:
 
 
 def directory_bytes(directory: Members) -> bytes:
-    """The decoded bytes of the key's value, whatever they say of themselves."""
+    """The decoded bytes of the key's value, whatever they say about themselves."""
     out = b""
     for member in cast("list[Any]", entries.DIRECTORY.subcons):
         if member.name == "entries":
@@ -247,7 +247,7 @@ def leaves_of(text: str) -> list[Leaf]:
 
 
 def with_raw(text: str, path: str, raw: bytes) -> str:
-    """The value of the key with other bytes in the place of a leaf; no checksum is mended.
+    """The value of the key with other bytes in the place of a leaf; no checksum is corrected.
 
     Raises:
         KeyError: There is no such leaf.

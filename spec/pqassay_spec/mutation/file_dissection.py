@@ -21,7 +21,7 @@ from pqassay_spec.mutation import directory_tree
 from pqassay_spec.mutation.file_layout import live_paths
 from pqassay_spec.mutation.file_tree import (
     BloomFilter,
-    Chunk,
+    ChunkParts,
     EncodedStruct,
     FileTree,
     Index,
@@ -55,7 +55,7 @@ def take_apart(data: bytes) -> FileTree:
     framing = read_framing(source)
     footer, taken = read_footer(source, framing)
     pieces: list[tuple[int, int, str, Callable[[], bytes]]] = []
-    groups = [RowGroupParts([Chunk() for _ in row_group.columns]) for row_group in footer.row_groups]
+    groups = [RowGroupParts([ChunkParts() for _ in row_group.columns]) for row_group in footer.row_groups]
     for number, (row_group, parts) in enumerate(zip(footer.row_groups, groups, strict=True)):
         for ordinal, chunk in enumerate(parts.columns):
             path = f"row_groups[{number}].columns[{ordinal}]"
@@ -96,7 +96,7 @@ def _add_gap(tree: FileTree, raw: bytes) -> None:
 
 
 def _chunk_pieces(
-    source: Source, declared: Any, chunk: Chunk, path: str
+    source: Source, declared: Any, chunk: ChunkParts, path: str
 ) -> Iterator[tuple[int, int, str, Callable[[], bytes]]]:
     """Yield start, end, path and builder of everything that a chunk has in the body, and fill the chunk."""
     facts = declared.meta_data
@@ -123,7 +123,7 @@ def _chunk_pieces(
         yield offset, offset + length, f"{path}.bloom_filter", bloom.build
 
 
-def _built_index(chunk: Chunk, name: str, encoded: EncodedStruct) -> bytes:
+def _built_index(chunk: ChunkParts, name: str, encoded: EncodedStruct) -> bytes:
     """The bytes of the index that the chunk has now: two chunks may have exchanged theirs."""
     return encoded.build(getattr(chunk, name))
 

@@ -14,7 +14,7 @@ from pqassay_spec.grammar.field_paths import get, put
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.mutation.directory_tree import derived_of_directory, has_key
-from pqassay_spec.mutation.file_tree import Chunk, FileTree, footer_bytes, serialised
+from pqassay_spec.mutation.file_tree import ChunkParts, FileTree, footer_bytes, serialised
 from pqassay_spec.mutation.operators import thawed
 from pqassay_spec.parquet.thrift import CompressionCodec, PageType
 
@@ -72,7 +72,7 @@ def derived(tree: FileTree, starts: dict[str, tuple[int, int]] | None = None) ->
 
 
 def _derived_of_chunk(
-    tree: FileTree, starts: dict[str, tuple[int, int]], chunk: Chunk, path: str
+    tree: FileTree, starts: dict[str, tuple[int, int]], chunk: ChunkParts, path: str
 ) -> Iterator[tuple[str, Any]]:
     declared = f"footer.{path}"
     try:
@@ -102,7 +102,7 @@ def _derived_of_chunk(
         yield f"{declared}.meta_data.bloom_filter_length", size
 
 
-def _derived_of_pages(chunk: Chunk, path: str, start: int, *, plain: bool) -> Iterator[tuple[str, Any]]:
+def _derived_of_pages(chunk: ChunkParts, path: str, start: int, *, plain: bool) -> Iterator[tuple[str, Any]]:
     located = 0
     for number, page in enumerate(chunk.pages):
         header = f"{path}.pages[{number}].header"
@@ -139,7 +139,7 @@ def _derived_of_row_group(
         yield f"{path}.num_rows", rows
 
 
-def _uncompressed_size(chunk: Chunk) -> int:
+def _uncompressed_size(chunk: ChunkParts) -> int:
     return sum(
         len(page.build()) - len(page.body) + (page.header.uncompressed_page_size or 0) for page in chunk.pages
     )
@@ -154,7 +154,7 @@ def _rows(tree: FileTree, number: int) -> int | None:
     return None
 
 
-def _value_counts(chunk: Chunk) -> list[int | None]:
+def _value_counts(chunk: ChunkParts) -> list[int | None]:
     headers = [page.header.data_page_header or page.header.data_page_header_v2 for page in chunk.pages]
     return [header.num_values for header in headers if header]
 

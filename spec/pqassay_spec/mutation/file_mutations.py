@@ -21,7 +21,7 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.mutation.directory_tree import BLOB, grammar_of, leaves_of
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_operators import traced_file
-from pqassay_spec.mutation.file_tree import Chunk, FileTree, pair_with
+from pqassay_spec.mutation.file_tree import ChunkParts, FileTree, pair_with
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.mutation.value_mutations import of_element, of_integer, of_leaves, of_member, of_value
 from pqassay_spec.parquet.file import HEAD, TAIL
@@ -66,7 +66,7 @@ def _of_index(tree: FileTree) -> Iterator[Mutation]:
 
 
 def _of_directory(tree: FileTree) -> Iterator[Mutation]:
-    """Every field of the directory with its checksum mended, and without; every field of blobs that are taken apart."""
+    """Every field of the directory with its checksum corrected, and without; every field of blobs that are taken apart."""
     if tree.directory is None:
         return
     for member in cast("list[Any]", entries.DIRECTORY.subcons):
@@ -105,7 +105,7 @@ def _of_structure(path: str, structure: Any, value: Any) -> Iterator[Mutation]:
         yield from of_value(path, value)
 
 
-def _of_chunk(path: str, chunk: Chunk) -> Iterator[Mutation]:
+def _of_chunk(path: str, chunk: ChunkParts) -> Iterator[Mutation]:
     for index, page in enumerate(chunk.pages):
         yield from _of_record(f"{path}.pages[{index}].header", page.header)
         yield from of_value(f"{path}.pages[{index}].body", page.body)

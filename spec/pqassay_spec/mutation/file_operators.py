@@ -21,7 +21,7 @@ from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.file_tree import (
     BloomFilter,
-    Chunk,
+    ChunkParts,
     EncodedStruct,
     FileTree,
     Index,
@@ -61,7 +61,7 @@ def _set(tree: FileTree, path: str, to: Any) -> None:
 
 
 def _declared(tree: FileTree, path: str) -> Any:
-    """The type of a field of a struct; ``None`` for what is no such field."""
+    """The type of a field of a struct; ``None`` if there is no such field."""
     owner, last = operators.owner_of(tree, path)
     return next((field.type for field in getattr(owner, "fields", ()) if field.name == last), None)
 
@@ -99,7 +99,7 @@ def _forget_companion(tree: FileTree, path: str) -> None:
 
 
 def _remove(tree: FileTree, path: str, to: Any) -> None:
-    """Also remove a required field, or a piece of the body; with an index of pages goes what the footer says of it."""
+    """Also remove a required field, or a piece of the body; with an index of pages goes what the footer says about it."""
     pieces = [piece for piece in tree.body if piece.path == path]
     get(tree, path)
     _forget_companion(tree, path)
@@ -191,7 +191,7 @@ def traced_file(data: bytes) -> list[Leaf]:
 
 
 def _traced_chunk(
-    data: bytes, chunk: Chunk, path: str, starts: Mapping[str, tuple[int, int]]
+    data: bytes, chunk: ChunkParts, path: str, starts: Mapping[str, tuple[int, int]]
 ) -> Iterator[Leaf]:
     offset = starts[f"{path}.pages"][0] if chunk.pages else 0
     for number, page in enumerate(chunk.pages):

@@ -1,7 +1,7 @@
 """The parts of a Parquet file, each parsed, in the order of the bytes.
 
 A `FileTree` is made by `pqassay_spec.mutation.file_dissection`; `serialised` gives its bytes.  What follows from
-the places of the parts is the matter of `pqassay_spec.mutation.file_layout`.
+the places of the parts is in `pqassay_spec.mutation.file_layout`.
 
 Source: chapters ``parquet_file.md`` and ``idx1.md``.
 """
@@ -82,7 +82,7 @@ class BloomFilter:
 
 
 @dataclass
-class Chunk:
+class ChunkParts:
     """The parts of the body for one column of one row group; each may be absent."""
 
     pages: list[Page] = field(default_factory=list[Page])
@@ -95,7 +95,7 @@ class Chunk:
 class RowGroupParts:
     """The chunks of a row group, in schema order."""
 
-    columns: list[Chunk]
+    columns: list[ChunkParts]
 
 
 @dataclass
@@ -118,7 +118,7 @@ class Piece:
     """A run of bytes in the body.
 
     Attributes:
-        path: Where the tree holds it; empty for bytes that belong to nobody.
+        path: Where the tree holds it; empty for bytes that belong to no structure.
         build: Makes its bytes.
     """
 

@@ -1,9 +1,9 @@
 """Mutations: how a good file becomes one that is wrong in one chosen way.
 
 A mutation names an operator, a path and, for some operators, a value.  The file is taken apart, the one thing is changed, and
-everything that follows from the layout is computed anew, except at the named path: a payload that grows takes its length
+everything that follows from the layout is computed again, except at the named path: a payload that grows takes its length
 field, its checksum and the offsets behind it along; a length field that is set to something false stays false.  With
-``raw`` nothing is computed anew: bytes are replaced in place.
+``raw`` nothing is computed again: bytes are replaced in place.
 
 What a file is taken apart into depends on its form (`FORMS`). Which operators fit where follows from the grammar:
 `pqassay_spec.mutation.possible` lists them for every field.
@@ -107,7 +107,7 @@ class Mutation(Closed):
             the trace of a Parquet footer (``footer.schema:count``, ``footer.unknown_32767``), of an index or of a bloom
             filter's header; with ``raw`` the path of any leaf of the trace.
         to: The operator's value, if it takes one.
-        raw: Whether nothing is computed anew.
+        raw: Whether nothing is computed again.
     """
 
     op: str
@@ -135,7 +135,7 @@ class Mutation(Closed):
         )
 
 
-class Inapplicable(ValueError):  # noqa: N818 - says what is wrong with the request, which is no error of the file
+class Inapplicable(ValueError):  # noqa: N818 - says what is wrong with the request, which is not an error of the file
     """The mutation makes no sense for this file: no such path, a value of another type, or one that does not fit."""
 
 

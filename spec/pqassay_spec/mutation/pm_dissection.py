@@ -20,13 +20,13 @@ from pqassay_spec.mutation.pm_tree import (
     NAME,
     ORDINAL,
     TARGET,
-    Block,
-    BloomFilter,
+    BlockParts,
+    FilterParts,
     HeaderSections,
     Part,
     PmTree,
     Serialised,
-    Snapshot,
+    SnapshotParts,
 )
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
@@ -110,13 +110,13 @@ def _header_sections(header: pm_header.Header) -> HeaderSections:
     return sections
 
 
-def _snapshot(data: bytes, header: pm_header.Header, snapshot: pm_file.Snapshot) -> Snapshot:
+def _snapshot(data: bytes, header: pm_header.Header, snapshot: pm_file.Snapshot) -> SnapshotParts:
     sections = {name: _plain(value) for name, (value, _) in snapshot.sections.items()}
     external = HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
     entry = pm.BloomEntry.grammar if external else pm.InlinedBloom.grammar
     width = entry.sizeof()
     starts = range(snapshot.bloom_start, snapshot.bloom_start + snapshot.bloom_count * width, width)
-    return Snapshot(
+    return SnapshotParts(
         key=snapshot.number,
         footer=snapshot.fields.members(),
         row_group_entries=[
@@ -217,10 +217,10 @@ def _padding_of(gap: bytes) -> tuple[bytes, bytes]:
 
 def _block(
     data: bytes, header: pm_header.Header, start: int, end: int, blooms: set[tuple[int, int]]
-) -> tuple[Block, int, dict[int, int]]:
+) -> tuple[BlockParts, int, dict[int, int]]:
     """The block at an offset with what belongs to it, where that ends, and the offset of each bloom filter."""
     parsed = pm_block.read_block(BytesSource(data), header, start, end)
-    block = Block(
+    block = BlockParts(
         key=0,
         num_rows=parsed.num_rows,
         column_chunks=[{**chunk.members(), ORDINAL: number} for number, chunk in enumerate(parsed.chunks)],
@@ -242,22 +242,22 @@ def _block(
         if parsed.region_start <= offset and length >= 0:
             candidates.append(_Candidate(offset, bits + length, Part("bloom_filters", number)))
     position = parsed.region_start
-    held: dict[int, int] = {}
+    filters: dict[int, int] = {}
     for first, last, part in _disjoint(candidates, position, end):
         gap = data[position:first]
         if part.kind == "bloom_filters":
-            if part.key in held:
+            if part.key in filters:
                 continue  # it is stated to be at two places: the first counts
-            held[part.key] = first
+            filters[part.key] = first
             gap, padding = _padding_of(gap)
             bits = first + pm.BLOOM_LENGTH_SIZE
-            block.bloom_filters[part.key] = BloomFilter(last - bits, data[bits:last], padding)
+            block.bloom_filters[part.key] = FilterParts(last - bits, data[bits:last], padding)
         else:
             getattr(block, part.kind)[part.key] = data[first:last]
         _add_gap(gap, block.gaps, block.order)
         block.order.append(part)
         position = last
-    return block, position, held
+    return block, position, filters
 
 
 def _refer(

@@ -16,11 +16,11 @@ from pqassay_spec.mutation.pm_tree import (
     NAME,
     ORDINAL,
     TARGET,
-    Block,
+    BlockParts,
     HeaderSections,
     PmTree,
     Serialised,
-    Snapshot,
+    SnapshotParts,
     aligning,
     footer_bytes,
     is_external,
@@ -85,7 +85,7 @@ def _derived_of_header(tree: PmTree, laid: Serialised) -> Iterator[tuple[str, An
         yield "header_sections.bloom_filters.bloom_col_count", len(bloom["bloom_filter_columns"])
 
 
-def _derived_of_block(block: Block, path: str, laid: Serialised) -> Iterator[tuple[str, Any]]:
+def _derived_of_block(block: BlockParts, path: str, laid: Serialised) -> Iterator[tuple[str, Any]]:
     yield f"{path}.padding", aligning(laid.places[f"{path}.padding"][0])
     region = sum(laid.places[path])
     for number, chunk in enumerate(block.column_chunks):
@@ -125,7 +125,9 @@ def _derived_of_snapshot(tree: PmTree, number: int, laid: Serialised) -> Iterato
     yield f"{path}.footer_length", len(footer_bytes(tree, snapshot)) - pm.TRAILER_SIZE
 
 
-def _announced(flags: int, owner: HeaderSections | Snapshot, declared: Sequence[pm.FeatureSection]) -> int:
+def _announced(
+    flags: int, owner: HeaderSections | SnapshotParts, declared: Sequence[pm.FeatureSection]
+) -> int:
     """Flags with the bits of the sections that are there, and without those of others."""
     for section in declared:
         bits = int(section.bit)

@@ -12,7 +12,7 @@ from pqassay_spec.grammar.constructs import bare
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.mutation.pm_dissection import take_apart
-from pqassay_spec.mutation.pm_tree import Block, Flat, PmTree, Snapshot, is_external
+from pqassay_spec.mutation.pm_tree import BlockParts, Flat, PmTree, SnapshotParts, is_external
 from pqassay_spec.mutation.value_mutations import of_element, of_integer, of_leaves, of_value
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.trace import traced
@@ -53,7 +53,7 @@ def _of_header(tree: PmTree) -> Iterator[Mutation]:
     yield from of_value("orphan_tail", tree.orphan_tail)
 
 
-def _of_block(block: Block, path: str) -> Iterator[Mutation]:
+def _of_block(block: BlockParts, path: str) -> Iterator[Mutation]:
     yield Mutation("remove", path)
     yield Mutation("duplicate", path)
     yield from of_integer(f"{path}.num_rows", block.num_rows, 64)
@@ -72,7 +72,7 @@ def _of_block(block: Block, path: str) -> Iterator[Mutation]:
         yield Mutation("swap", f"{path}.order[{number - 1}]", f"{path}.order[{number}]")
 
 
-def _of_snapshot(tree: PmTree, snapshot: Snapshot, path: str) -> Iterator[Mutation]:
+def _of_snapshot(tree: PmTree, snapshot: SnapshotParts, path: str) -> Iterator[Mutation]:
     yield Mutation("remove", path)
     yield Mutation("duplicate", path)
     yield from _of_flat(f"{path}.footer", snapshot.footer, pm.FooterFields.grammar)

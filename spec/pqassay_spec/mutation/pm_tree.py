@@ -1,7 +1,7 @@
 """The parts of a ``_pm`` file, each parsed, in the order of the bytes.
 
 A `PmTree` is made by `pqassay_spec.mutation.pm_dissection`; `Serialised` holds its bytes.  What follows from the places of
-the parts is the matter of `pqassay_spec.mutation.pm_layout`.
+the parts is in `pqassay_spec.mutation.pm_layout`.
 
 Flat records are dictionaries with the names of the grammar's fields.  Some hold one member more, which no byte holds: the
 part of the file that they refer to, so that they go on referring to it when it moves.
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 @dataclass
-class BloomFilter:
+class FilterParts:
     """A bloom filter that is stored in the file, and the padding that aligns it."""
 
     length: int
@@ -51,7 +51,7 @@ class BloomFilter:
 
 
 @dataclass
-class Block:
+class BlockParts:
     """A row group's block with everything that belongs to it.
 
     Attributes:
@@ -60,7 +60,7 @@ class Block:
         column_chunks: The chunks.
         min_stats, max_stats: The bytes of each statistic that is stored out of line, else ``None``.
         bloom_filters: The filter of each column with bloom filters, by its position among them, else ``None``.
-        gaps: Runs of bytes between them that belong to nobody.
+        gaps: Runs of bytes between them that belong to no structure.
         order: The parts behind the chunks, in the order of the bytes.
         padding: The bytes before the block that align it.
     """
@@ -70,7 +70,7 @@ class Block:
     column_chunks: list[Flat]
     min_stats: list[bytes | None]
     max_stats: list[bytes | None]
-    bloom_filters: list[BloomFilter | None]
+    bloom_filters: list[FilterParts | None]
     gaps: list[bytes] = field(default_factory=list[bytes])
     order: list[Part] = field(default_factory=list[Part])
     padding: bytes = b""
@@ -85,7 +85,7 @@ class HeaderSections:
 
 
 @dataclass
-class Snapshot:
+class SnapshotParts:
     """A footer with its trailer.
 
     Attributes:
@@ -120,7 +120,7 @@ class PmTree:
         header_sections: The header's end.
         blocks: Every block that a snapshot refers to, in the order of the bytes.
         snapshots: The snapshots, the newest first.
-        gaps: Runs of bytes that belong to nobody: blocks that nobody refers to, footers of updates that broke off.
+        gaps: Runs of bytes that belong to no structure: blocks without references, footers of updates that broke off.
         orphan_tail: Bytes behind the committed size.
         names_order: The names and gaps behind the sorting columns, in the order of the bytes.
         body: The blocks, snapshots and gaps behind the header, in the order of the bytes.
@@ -132,8 +132,8 @@ class PmTree:
     sorting_columns: list[Flat]
     names: list[bytes | None]
     header_sections: HeaderSections
-    blocks: list[Block]
-    snapshots: list[Snapshot]
+    blocks: list[BlockParts]
+    snapshots: list[SnapshotParts]
     gaps: list[bytes] = field(default_factory=list[bytes])
     orphan_tail: bytes = b""
     names_order: list[Part] = field(default_factory=list[Part])
@@ -178,7 +178,7 @@ class Serialised:
         self.places[path] = (len(self.content), len(raw))
         self.content += raw
 
-    def _pad(self, owner: Block | BloomFilter, path: str) -> None:
+    def _pad(self, owner: BlockParts | FilterParts, path: str) -> None:
         if f"{path}.padding" in self._realigned:
             owner.padding = aligning(len(self.content))
         self._put(f"{path}.padding", owner.padding)
@@ -194,7 +194,7 @@ class Serialised:
             self._put(f"{part.kind}[{part.key}]", held[part.key] or b"")
         self.content += _sections(tree.header_sections, pm.HEADER_SECTIONS)
 
-    def _block(self, block: Block, path: str) -> None:
+    def _block(self, block: BlockParts, path: str) -> None:
         self._pad(block, path)
         start = len(self.content)
         self.content += pm.BlockHeader.grammar.build({"num_rows": block.num_rows})
@@ -202,16 +202,16 @@ class Serialised:
             self.content += _packed(pm.ColumnChunk, chunk)
         self.places[path] = (start, len(self.content) - start)
         for part in block.order:
-            held = getattr(block, part.kind)[part.key]
+            raw = getattr(block, part.kind)[part.key]
             place = f"{path}.{part.kind}[{part.key}]"
-            if isinstance(held, BloomFilter):
-                self._pad(held, place)
-                self._put(place, pm.BLOOM_LENGTH.build({"length": held.length}) + held.bitset)
+            if isinstance(raw, BloomFilter):
+                self._pad(raw, place)
+                self._put(place, pm.BLOOM_LENGTH.build({"length": raw.length}) + raw.bitset)
             else:
-                self._put(place, held or b"")
+                self._put(place, raw or b"")
 
 
-def footer_bytes(tree: PmTree, snapshot: Snapshot) -> bytes:
+def footer_bytes(tree: PmTree, snapshot: SnapshotParts) -> bytes:
     """The bytes of a snapshot, its trailer included."""
     entry = pm.BloomEntry.grammar if is_external(tree) else pm.InlinedBloom.grammar
     return b"".join(
@@ -237,7 +237,7 @@ def aligning(position: int) -> bytes:
     return bytes(-position % ALIGNMENT)
 
 
-def _sections(owner: HeaderSections | Snapshot, declared: Any) -> bytes:
+def _sections(owner: HeaderSections | SnapshotParts, declared: Any) -> bytes:
     """The sections of a header or footer, counts true or false: a list is written as long as it is."""
     written = b""
     for section in declared:

@@ -26,7 +26,7 @@ def of_element(path: str, index: int) -> Iterator[Mutation]:
 
 
 def of_integer(path: str, value: int, bits: int, *, signed: bool = False) -> Iterator[Mutation]:
-    """Mutations of an integer of so many bits: 0, one more, one less, the ends of its range, those of smaller ones."""
+    """Mutations of an integer of ``bits`` bits: 0, one more, one less, the ends of its range, those of smaller ones."""
     most = (1 << bits - 1) - 1
     others = (0, value + 1, value - 1, most, -most - 1) if signed else _unsigned(value, bits)
     for other in others:

@@ -56,7 +56,7 @@ CHOICE_SHIFT = WORD_BITS - (WORD_BITS - 1).bit_length()
 
 
 def header_of(size: int) -> BloomFilterHeader:
-    """The header of a bitset of so many bytes; the format has one algorithm, one hash and no compression."""
+    """The header of a bitset of a number of bytes; the format has one algorithm, one hash and no compression."""
     return BloomFilterHeader(
         numBytes=size,
         algorithm=BloomFilterAlgorithm(BLOCK=SplitBlockAlgorithm()),
@@ -108,7 +108,7 @@ def probe(bitset: bytes | bytearray, hash_: int) -> bool:
 
 # --8<-- [start:rate]
 def false_positive_rate(bitset: bytes | bytearray) -> float:
-    r"""The share of hashes that were not inserted and pass all the same.
+    r"""The share of hashes that were not inserted and still pass.
 
     A hash passes a word with the share of the word's bits that are set, a block if it passes its eight words, and every
     block is as likely as any other.

@@ -76,7 +76,7 @@ _UNSIGNED = (ConvertedType.UINT_8, ConvertedType.UINT_16, ConvertedType.UINT_32,
 def annotation_fits(element: SchemaElement) -> bool:
     """Whether a leaf has no annotation, or one that is known and made for its physical type.
 
-    Of others readers ignore the annotation, and with it all statistics: those may follow an order that nobody here knows.
+    For others, readers ignore the annotation and all statistics, which may follow an unknown order.
     """
     if element.logicalType is not None:
         row = ANNOTATIONS.get(annotation_of(element) or "")
@@ -120,11 +120,11 @@ def is_unordered(element: SchemaElement) -> bool:
 
 
 def order_of(element: SchemaElement, column_order: ColumnOrder | None = TYPE_DEFINED) -> Order | None:
-    """The order of a leaf's values under a column order; ``None`` where there is none, or nobody knows it.
+    """The order of a leaf's values under a column order; ``None`` where there is none, or it is unknown.
 
     Args:
         element: The leaf.
-        column_order: What the footer says of its column. ``None``, no order at all, leaves bounds without meaning;
+        column_order: What the footer says about its column. ``None``, no order at all, leaves bounds without meaning;
             so does an order without a member, one of a later version of the format.
     """
     if column_order is None:
@@ -170,7 +170,7 @@ def bound_width(element: SchemaElement) -> int | None:
 def is_bound(element: SchemaElement, raw: bytes) -> bool:
     """Whether bytes can bound the values of a leaf whose annotation fits.
 
-    They are the PLAIN bytes of one value, without a length. Of a FIXED_LEN_BYTE_ARRAY that compares byte by byte they
+    They are the PLAIN bytes of one value, without a length. For a FIXED_LEN_BYTE_ARRAY that compares byte by byte they
     may be the first bytes alone: writers cut long bounds.
     """
     if element.type == Type.BOOLEAN:
@@ -184,7 +184,7 @@ def is_bound(element: SchemaElement, raw: bytes) -> bool:
 
 
 def signed_key(element: SchemaElement, raw: bytes) -> Any:
-    """A deprecated bound as Python compares it: by signed comparison; ``None`` where that is no order of the leaf."""
+    """A deprecated bound as Python compares it: by signed comparison; ``None`` where that is not an order of the leaf."""
     order = type_order(element)
     return key(order, raw) if order in SIGNED_ORDERS else None
 
@@ -207,7 +207,7 @@ _FORMATS: dict[tuple[Order, int], str] = {
 
 
 def number_of(order: Order, raw: bytes) -> int | float | None:
-    """The number that bytes stand for, NaN included; ``None`` where they are no number of this order."""
+    """The number that bytes stand for, NaN included; ``None`` where they are not a number of this order."""
     if isinstance(raw, StandIn):
         found: int | float | None = raw.result(_numbers, order)
         return found
@@ -292,7 +292,7 @@ class Zeros(NamedTuple):
 
 
 def zeros(width: int) -> Zeros:
-    """The two zeros of a floating point type of so many bytes.
+    """The two zeros of a floating point type of a width in bytes.
 
     >>> [raw.hex() for raw in zeros(4)]
     ['00000080', '00000000']

@@ -91,7 +91,7 @@ def undone(source: Source) -> Diagnosis | None:
     trials = chain(_displacements(tail), _translations(tail))
     proven = next((diagnosis for diagnosis, footer in trials if _is_footer(footer)), None)
     if proven is None and tail.count("\ufffd".encode()) >= _SHOWN:
-        reason = "many bytes became EF BF BD: a program read the file as text, and put these in place of all that is none"
+        reason = "many bytes became EF BF BD: a program read the file as text, and put these in place of everything else"
         return Diagnosis(reason, f"the bytes are lost; {AS_BINARY}")
     return proven
 

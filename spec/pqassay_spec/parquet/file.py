@@ -38,7 +38,7 @@ ENCRYPTED_MAGIC = b"PARE"
 
 FOREIGN_MAGICS = {
     ENCRYPTED_MAGIC: "the footer is encrypted, and pqassay has no keys: decrypt a copy to check it",
-    b"PAR3": "PAR3 marks footers that are proposed and not specified; pqassay reads none of them",
+    b"PAR3": "PAR3 marks footers that are proposed and not specified; pqassay cannot read them",
     b"PARX": "PARX marks a footer that is proposed and not specified; pqassay does not read it",
 }
 """Magics of files that are not broken and cannot be read, with the reason."""
@@ -231,7 +231,7 @@ def decode_footer(
         readers: What reads lists of some structs, see `pqassay_spec.grammar.thrift_decoder.decode`.
 
     Raises:
-        Malformed: Rule PQF-004, it is no compact Thrift or lacks a required field; with path and file offset.
+        Malformed: Rule PQF-004, it is not compact Thrift or lacks a required field; with path and file offset.
         Unsupported: It is a FlatBuffer.
     """
     try:
@@ -271,7 +271,7 @@ FLATBUFFER_VTABLE = Struct(
 
 
 def is_flatbuffer(data: bytes) -> bool:
-    """Whether bytes that are no Thrift can be a FlatBuffer: its root table and the vtable of that hold together.
+    """Whether bytes that are not Thrift can be a FlatBuffer: its root table and the vtable of that hold together.
 
     Footers in FlatBuffers are proposed (parquet-format pull request 544); until they are specified, they have no magic.
     """

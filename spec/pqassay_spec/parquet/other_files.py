@@ -1,4 +1,4 @@
-"""Files of other formats, by the bytes with which they begin: what bytes that are no Parquet file most likely are."""
+"""Files of other formats, by the bytes with which they begin: what bytes most likely are if they are not a Parquet file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The pages that a search has to read: from the bounds of pages to rows, and from rows to the pages of every column.
 
 A row group keeps its values column by column, and each column is cut into pages at rows of its own.  The column index
-says of one column which pages may hold what is looked for.  The offset index turns these pages into ranges of rows, and
+says for one column which pages may hold what is looked for.  The offset index turns these pages into ranges of rows, and
 the offset indexes of the other columns turn rows into pages again:
 
     >>> index = ColumnIndex(
@@ -75,7 +75,7 @@ def may_satisfy(
     least, greatest = sought
     low, high = key(order, index.min_values[page]), key(order, index.max_values[page])
     if low is None or high is None or low > high:
-        return True  # bounds that are no bounds; a column index that holds them should not be used at all
+        return True  # invalid bounds; a column index that holds them should not be used at all
     if nan and may_hold_nan(index, page, order):
         return True
     satisfied: dict[str, bool] = {
@@ -95,7 +95,7 @@ def may_satisfy(
 def zeros_of(order: Order, value: bytes) -> tuple[Any, Any] | None:
     """The least and the greatest key that engines may take for equal to a value: two for a zero, which has two signs.
 
-    ``None`` for NaN, and for what is no value: bounds say nothing about it.
+    ``None`` for NaN, and for what is not a value: bounds say nothing about it.
     """
     if is_nan(order, value) or (found := key(order, value)) is None:
         return None
@@ -204,13 +204,13 @@ def pages_of_rows(index: OffsetIndex, row_count: int, rows: Rows) -> list[int]:
 
 # --8<-- [start:sets]
 def intersection(one: Rows, other: Rows) -> Rows:
-    """The rows in both: what two conditions joined by AND leave over."""
+    """The rows in both: what two conditions joined by AND keep."""
     met = [range(max(a.start, b.start), min(a.stop, b.stop)) for a in one for b in other]
     return union([rows] for rows in met if rows)
 
 
 def union(parts: Iterable[Rows]) -> Rows:
-    """The rows in any: what two conditions joined by OR leave over."""
+    """The rows in any: what two conditions joined by OR keep."""
     joined: Rows = []
     for rows in sorted((rows for part in parts for rows in part if rows), key=lambda rows: rows.start):
         if joined and rows.start <= joined[-1].stop:

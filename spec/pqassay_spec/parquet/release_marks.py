@@ -42,7 +42,7 @@ def _items(value: Any) -> list[int]:
     return cast("list[int]", value) if isinstance(value, list) else [value]
 
 
-class _Member(NamedTuple):
+class _MarkedField(NamedTuple):
     """A field of a struct: its name, its mark, whether it holds structs, and the marks of its values where it is an enum."""
 
     name: str
@@ -51,19 +51,19 @@ class _Member(NamedTuple):
     names: Mapping[int, str] | None
 
 
-_MEMBERS: dict[type[Record], tuple[_Member, ...]] = {}
+_MEMBERS: dict[type[Record], tuple[_MarkedField, ...]] = {}
 
 
-def _members(kind: type[Record]) -> tuple[_Member, ...]:
+def _members(kind: type[Record]) -> tuple[_MarkedField, ...]:
     if kind not in _MEMBERS:
         _MEMBERS[kind] = tuple(_member(kind, field) for field in kind.fields)
     return _MEMBERS[kind]
 
 
-def _member(kind: type[Record], field: Field) -> _Member:
+def _member(kind: type[Record], field: Field) -> _MarkedField:
     item = field.type.element if isinstance(field.type, ListOf) else field.type
     names = _values(item.names) if isinstance(item, EnumOf) else None
-    return _Member(field.name, f"{kind.__name__}.{field.name}", isinstance(item, type), names)
+    return _MarkedField(field.name, f"{kind.__name__}.{field.name}", isinstance(item, type), names)
 
 
 def _values(names: type[IntEnum]) -> dict[int, str]:

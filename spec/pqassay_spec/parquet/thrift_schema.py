@@ -127,7 +127,7 @@ class Float16Type(Record):
 
 @thrift_struct
 class NullType(Record):
-    """A column of nulls whose type nobody knew."""
+    """A column of nulls of unknown type."""
 
 
 @thrift_struct

@@ -163,7 +163,7 @@ def read_inlined_bloom(source: Source, offset: int, end: int) -> bytes:
     start = offset + pm.BLOOM_LENGTH_SIZE
     if length <= 0 or length % BITSET_STEP:
         raise Malformed(
-            f"a bitset of {length} bytes is no number of blocks of {BITSET_STEP}",
+            f"a bitset of {length} bytes is not a multiple of {BITSET_STEP}",
             rule="PM-077",
             offset=offset,
             length=pm.BLOOM_LENGTH_SIZE,

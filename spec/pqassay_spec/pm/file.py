@@ -37,7 +37,7 @@ class Snapshot:
         bloom_start: Offset of the entries of bloom filters.
         bloom_count: How many of them there are: one for each row group and each column with bloom filters.
         sections: Extensions of later revisions, by name: their parsed value and their offset.
-        sections_end: Offset behind all sections that are known; behind it, up to the checksum, nobody knows.
+        sections_end: Offset behind all sections that are known; the bytes behind it, up to the checksum, are unknown.
         checksum: The stored checksum.
     """
 

@@ -74,8 +74,8 @@ class Header:
 def read_committed_size(source: Source) -> int:
     """The committed size of a file; nothing behind it counts.
 
-    An update between the moment at which a local file was opened, and its size known, and the one at which its header is read is
-    no damage: the size is asked for once more.
+    An update may happen between the moment when a local file was opened, and its size known, and the one when its header is read. It is
+    not damage: the size is asked for once more.
 
     Raises:
         Malformed: Rule PM-001 (too short for a header), PM-002 (never committed, or more than there is).

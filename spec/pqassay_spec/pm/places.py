@@ -64,7 +64,7 @@ def _sections() -> Any:
         return expressed(_has("flags", bit))(lambda context: context.flags & bit)
 
     members = [section.name / If(announced(section.bit), section.structure) for section in pm.FOOTER_SECTIONS]
-    return Struct(*members, "unknown" / GreedyBytes * "Of features that are not known.")
+    return Struct(*members, "unknown" / GreedyBytes * "Fields of features that are not known.")
 
 
 _IN_HEADER = (

@@ -20,7 +20,14 @@ from pqassay_spec.pm.block import MAX, MIN, SIDES, Block
 from pqassay_spec.pm.codes import NO_COLUMN, ColumnFlag, HeaderFeature, StatFlag, repetition
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.header import Header
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    ExternalBloom,
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 
 _IS_ASCII, _LOCAL_KEY_IS_GLOBAL = int(ColumnFlag.IS_ASCII), int(ColumnFlag.LOCAL_KEY_IS_GLOBAL)
 # Plain numbers: flags with names take many times longer to combine, and there are as many as columns.
@@ -65,16 +72,16 @@ def previous_sizes(source: Source, header: Header, snapshot: Snapshot) -> tuple[
 
 
 def read_columns(source: Source, header: Header) -> tuple[Column, ...]:
-    """The columns of a file. Raises `Malformed`, rule PM-022, where their names lie over each other."""
+    """The columns of a file. Raises `Malformed`, rule PM-022, where their names overlap."""
     if sum(described.name_length for described in header.descriptors) > header.end:
         raise Malformed(
-            "the names lie over each other: together they have more bytes than the header",
+            "the names overlap: together they have more bytes than the header",
             rule="PM-022",
             field="names",
             offset=header.names_start,
         )
     return tuple(
-        Column(
+        SnapshotColumn(
             name=pm_header.read_name(source, header, position),
             physical_type=described.physical_type,
             id=described.id,
@@ -104,7 +111,7 @@ def _designated_timestamp(header: Header) -> int:
     return column
 
 
-def _sorting(header: Header) -> tuple[SortingColumn, ...]:
+def _sorting(header: Header) -> tuple[SnapshotSorting, ...]:
     for position, column in enumerate(header.sorting_columns):
         if column >= header.column_count:
             raise Malformed(
@@ -114,7 +121,7 @@ def _sorting(header: Header) -> tuple[SortingColumn, ...]:
                 offset=header.names_start - pm.SortingColumn.size * (len(header.sorting_columns) - position),
                 length=pm.SortingColumn.size,
             )
-    return tuple(SortingColumn(column, descending) for column, descending in header.sorted_by)
+    return tuple(SnapshotSorting(column, descending) for column, descending in header.sorted_by)
 
 
 class _Budget:
@@ -128,20 +135,20 @@ class _Budget:
         self.left = size
 
     def spend(self, length: int, rule: str, offset: int) -> None:
-        """Take so many bytes."""
+        """Take a number of bytes."""
         self.left -= length
         if self.left < 0:
             raise Malformed(
-                "what blocks refer to lies over each other: it has more bytes than the file",
+                "the contents of blocks overlap: they have more bytes than the file",
                 rule=rule,
                 offset=offset,
             )
 
 
-def _row_groups(source: Source, header: Header, snapshot: Snapshot) -> tuple[RowGroup, ...]:
+def _row_groups(source: Source, header: Header, snapshot: Snapshot) -> tuple[SnapshotRowGroup, ...]:
     entries = pm_file.read_bloom_entries(source, header, snapshot) if snapshot.bloom_count else []
     width, budget = len(header.bloom_columns), _Budget(snapshot.start)
-    row_groups: list[RowGroup] = []
+    row_groups: list[SnapshotRowGroup] = []
     for number, offset in enumerate(snapshot.blocks):
         entry = snapshot.entries_start + pm.RowGroupEntry.size * number
         try:
@@ -156,7 +163,7 @@ def _row_groups(source: Source, header: Header, snapshot: Snapshot) -> tuple[Row
             _chunk(source, snapshot, block, column, blooms.get(column), budget)
             for column in range(header.column_count)
         )
-        row_groups.append(RowGroup(block.num_rows, chunks))
+        row_groups.append(SnapshotRowGroup(block.num_rows, chunks))
     return tuple(row_groups)
 
 
@@ -178,7 +185,7 @@ def _blooms(
 
 def _chunk(
     source: Source, snapshot: Snapshot, block: Block, column: int, bloom: Bloom | None, budget: _Budget
-) -> Chunk:
+) -> SnapshotChunk:
     record, flags = block.chunks[column], block.chunks[column].stat_flags
     bounds: list[bytes | None] = []
     for side in SIDES:
@@ -187,7 +194,7 @@ def _chunk(
             budget.spend(found.length, "PM-069", found.offset)
         bounds.append(pm_block.read_statistic(source, block, column, side, snapshot.start) if found else None)
     least, greatest = bounds
-    return Chunk(
+    return SnapshotChunk(
         codec=record.codec,
         encodings=record.encodings,
         num_values=record.num_values,

@@ -20,7 +20,7 @@ Entry = TypeVar("Entry")
 
 
 class Entries(Sequence[Entry], Generic[Entry]):
-    """The entries of a section, made anew whenever they are asked for; nothing is kept but the section's bytes."""
+    """The entries of a section, made whenever they are asked for; nothing is kept but the section's bytes."""
 
     def __init__(self, part: bytes, count: int, read: Callable[[bytes, int], Iterable[Entry]]) -> None:
         self._part, self._count, self._read = part, count, read

@@ -1,4 +1,4 @@
-"""Skipping: the row groups that need not be read, by what ``_pm`` says of their column chunks.
+"""Skipping: the row groups that need not be read, by what ``_pm`` says about their column chunks.
 
 A row group is left out only if no row of it can satisfy the predicate.  Bounds, null counts and bloom filters say something
 about all values of a chunk; what they do not settle stays possible.  Each part of a predicate is asked two questions, whether
@@ -33,7 +33,7 @@ from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import Block, Side, find_statistic, read_statistic
 from pqassay_spec.pm.codes import DECIMALS, ColumnType, PhysicalType, Repetition, type_tag
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 PLAIN_FORMATS: dict[int, str] = {kind: cast("Any", number).fmtstr for kind, number in FIXED_WIDTH.items()}
 """Physical types whose bounds are numbers of one width, as formats of Python's ``struct``."""
@@ -71,7 +71,7 @@ NEVER_NULL = frozenset((ColumnType.BYTE, ColumnType.SHORT))
 """Types of which no value is null for QuestDB."""
 
 LARGEST_COUNT = (1 << 63) - 1
-"""Null counts beyond are no counts, but negative numbers."""
+"""Null counts beyond are not counts, but negative numbers."""
 
 
 class Facts(NamedTuple):
@@ -81,12 +81,12 @@ class Facts(NamedTuple):
         column: The column.
         num_values: Values, nulls included.
         null_count: Nulls; ``None`` where it does not say.
-        min, max: The bounds, in Parquet's encoding; ``None`` where it does not say. Whether they are exact is no matter.
+        min, max: The bounds, in Parquet's encoding; ``None`` where it does not say. They need not be exact.
         may_hold: The bloom filter: whether a value may be there, given in PLAIN encoding without length prefix; ``False`` is
             certain. ``None`` without one.
     """
 
-    column: Column
+    column: SnapshotColumn
     num_values: int
     null_count: int | None
     min: bytes | None
@@ -195,7 +195,7 @@ def is_all_null(facts: Facts) -> bool:
 
 
 def is_nested(column: Column) -> bool:
-    """Whether a row may hold several values, or a null that is no null of this column: counts and bounds then say nothing.
+    """Whether a row may hold several values, or a null of a group around this column: counts and bounds then say nothing.
 
     A column that is never null, and has nulls, is a required field around an optional one. (QuestDB declares symbols required
     that merely had no null.)
@@ -281,7 +281,7 @@ def _answer(name: str, bounds: tuple[Any, Any], operands: Sequence[Any]) -> Poss
 def _readings(facts: Facts) -> Iterator[tuple[Any, Any]]:
     """The bounds as values; nothing where there are none that can be used.
 
-    Integers whose sign nobody knows have two readings, of which those count whose MIN is not above MAX: a row group is left
+    Integers of unknown sign have two readings, of which those count whose MIN is not above MAX: a row group is left
     out only if none of them lets a row match.
     """
     if facts.min is None or facts.max is None:
@@ -295,7 +295,7 @@ def _readings(facts: Facts) -> Iterator[tuple[Any, Any]]:
         yield least, greatest
 
 
-def _readers(column: Column) -> list[Callable[[bytes], Any]]:
+def _readers(column: SnapshotColumn) -> list[Callable[[bytes], Any]]:
     """Readers of a column's bounds, one for each order that they may be in; none where the order is not known."""
     physical, tag = column.physical_type, type_tag(column.type)
     if physical in INTEGERS:
@@ -329,7 +329,7 @@ def _number(code: str) -> Callable[[bytes], Any]:
 # ---------------------------------------------------------------------------------------------------- operands
 
 
-def _operands(column: Column, values: Sequence[Any]) -> Iterator[list[Any]]:
+def _operands(column: SnapshotColumn, values: Sequence[Any]) -> Iterator[list[Any]]:
     """The operands as values of the column, in each way that engines take them; nothing where they do not fit it."""
     if column.physical_type in FLOATS:
         if all(map(_is_number, values)):
@@ -345,7 +345,7 @@ def _operands(column: Column, values: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def _fitting(column: Column, value: Any) -> Any:
-    """An operand as a value of the column, ``None`` if it is none."""
+    """An operand as a value of the column, ``None`` if it is not one."""
     if isinstance(value, bool):
         return None
     physical, tag = column.physical_type, type_tag(column.type)
@@ -359,7 +359,7 @@ def _fitting(column: Column, value: Any) -> Any:
 
 
 def _whole(value: Any) -> int | Fraction | None:
-    """A whole number, or a fraction between two. Of floats only those count that no engine can take for another."""
+    """A whole number, or a fraction between two. Only floats count that no engine can take for another."""
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_INTEGERS:
         return int(value)
     return value if isinstance(value, int | Fraction) else None
@@ -396,7 +396,7 @@ def _bloom_allows(facts: Facts, value: Any) -> bool:
 
 
 def plain_bytes(column: Column, value: Any) -> list[bytes]:
-    """The PLAIN encodings, without length prefix, of all that is equal to a value; none where nobody can say which.
+    """The PLAIN encodings, without length prefix, of all that is equal to a value; none where it is not known which.
 
     >>> plain_bytes(Column("x", 5), 0.0)[0].hex(), len(plain_bytes(Column("x", 5), 0.0))
     ('0000000000000000', 2)
@@ -442,7 +442,7 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def read_bound(
-    source: Source, block: Block, position: int, column: Column, side: Side, end: int
+    source: Source, block: Block, position: int, column: SnapshotColumn, side: Side, end: int
 ) -> bytes | None:
     """A chunk's bound as skipping uses it; ``None`` where there is none, or none that can be used.
 
@@ -463,7 +463,7 @@ def read_bound(
     return bound if width in (None, len(bound or b"")) else None
 
 
-def physical_width(column: Column) -> int | None:
+def physical_width(column: SnapshotColumn) -> int | None:
     """Bytes of each value of a column; ``None`` for byte arrays, and where nothing is compared."""
     if column.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
         return column.fixed_byte_len

@@ -98,12 +98,10 @@ class _Tracer:
         self._left: dict[str, int] = dict.fromkeys((NAMES, BLOCKS, CONTENTS), 2 * source.size)
 
     def _afford(self, kind: str, length: int, field: str) -> bool:
-        """Whether so many more bytes may be shown: structures over each other would otherwise never end."""
+        """Whether a number of further bytes may be shown: structures over each other would otherwise never end."""
         left = self._left[kind]
         if left >= 0 > left - length:
-            self.problems.append(
-                Malformed(f"{kind} lie over each other; the others are left out", field=field)
-            )
+            self.problems.append(Malformed(f"{kind} overlap; the others are left out", field=field))
         self._left[kind] = left - length
         return left >= length
 

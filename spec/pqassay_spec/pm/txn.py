@@ -1,7 +1,7 @@
 """``_txn``: the file of a QuestDB table from which a reader takes the size that pins its snapshot of each partition.
 
 A head holds a version and, for each of two areas, where it is and how long.  An even version says that area A holds the
-transaction, an odd one area B.  A writer fills the area that nobody reads, then writes the version.  A reader takes the area
+transaction, an odd one area B.  A writer fills the area that is not read, then writes the version.  A reader takes the area
 that the version names, and believes what it read only if the version is still the same, and is the one in the record.
 
     >>> head = TxnHead.read(struct.pack("<QIIIQIIIIQIQ", 7, 64, 0, 32, 0, 0, 232, 0, 64, 0, 0, 0))
@@ -188,7 +188,7 @@ def read_txn(source: Source, again: Callable[[], object] = lambda: None) -> Txn:
 
     Args:
         source: The file.
-        again: Is called before each further attempt, to wait, or to measure the file anew.
+        again: Is called before each further attempt, to wait, or to measure the file again.
 
     Raises:
         FormatError: The file does not hold what its head says, and no writer is at work; or it holds more than
@@ -199,14 +199,14 @@ def read_txn(source: Source, again: Callable[[], object] = lambda: None) -> Txn:
     for _ in range(MOST_ATTEMPTS):
         head = TxnHead.read(source.read(0, TxnHead.size))
         try:
-            found = _read_area(source, head)
+            record = _read_area(source, head)
         except FormatError as error:
             trouble = error
         else:
-            if found.version == head.version == _version(source):
-                return found
-            trouble = _broken(f"version {head.version} names the record of transaction {found.version}")
-        if head.version == before:  # nobody has written meanwhile
+            if record.version == head.version == _version(source):
+                return record
+            trouble = _broken(f"version {head.version} names the record of transaction {record.version}")
+        if head.version == before:  # no writer came between
             break
         before = head.version
         again()

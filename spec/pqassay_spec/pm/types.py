@@ -62,7 +62,7 @@ _DECIMAL_DIGITS = (
 GEOHASHES = frozenset((ColumnType.GEOBYTE, ColumnType.GEOSHORT, ColumnType.GEOINT, ColumnType.GEOLONG))
 
 MOST_DIMENSIONS = 32
-"""Of an array."""
+"""Dimensions of an array, at most."""
 
 
 def decimal_type(precision: int, scale: int) -> int:
@@ -228,7 +228,7 @@ _UNANNOTATED = (Type.BOOLEAN, Type.INT96, Type.FLOAT, Type.DOUBLE)
 
 
 def inferred_type(element: SchemaElement, *, list_dimensions: int = 0) -> int:
-    """TYPE of a Parquet column whose code nobody wrote down; `NO_TYPE` where QuestDB has no such type.
+    """TYPE of a Parquet column whose code is not stored; `NO_TYPE` where QuestDB has no such type.
 
     ``list_dimensions`` is the depth of the leaf in a field that is nothing but lists, 0 elsewhere.
     """

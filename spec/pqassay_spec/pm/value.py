@@ -13,7 +13,7 @@ from pqassay_spec.pm.codes import NO_COLUMN, NO_TYPE, Repetition
 
 
 @dataclass(frozen=True)
-class Column:
+class SnapshotColumn:
     """A column, the same in all row groups.
 
     Attributes:
@@ -40,7 +40,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class SortingColumn:
+class SnapshotSorting:
     """A column by which the rows are sorted: its position, and the direction."""
 
     column: int
@@ -56,7 +56,7 @@ class ExternalBloom:
 
 
 @dataclass(frozen=True)
-class Chunk:
+class SnapshotChunk:
     """A column chunk.
 
     Attributes:
@@ -85,11 +85,11 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class RowGroup:
+class SnapshotRowGroup:
     """A row group: its rows, and a chunk for each column."""
 
     num_rows: int
-    chunks: tuple[Chunk, ...]
+    chunks: tuple[SnapshotChunk, ...]
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ class SnapshotValue:
         previous_sizes: Sizes of the Parquet file at the snapshots before, newest first.
     """
 
-    columns: tuple[Column, ...]
-    row_groups: tuple[RowGroup, ...]
+    columns: tuple[SnapshotColumn, ...]
+    row_groups: tuple[SnapshotRowGroup, ...]
     parquet_footer_offset: int
     parquet_footer_length: int
     unused_bytes: int = 0
     designated_timestamp: int = NO_COLUMN
-    sorting: tuple[SortingColumn, ...] = ()
+    sorting: tuple[SnapshotSorting, ...] = ()
     bloom_columns: tuple[int, ...] = ()
     bloom_external: bool = False
     squash_tracker: int | None = None

@@ -13,11 +13,18 @@ from typing import Any, cast
 
 from pqassay_spec.base.strict_json import WHOLE_NUMBER, exact_integer
 from pqassay_spec.pm.codes import PhysicalType
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    ExternalBloom,
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 
 
 class NotAValueError(ValueError):
-    """JSON that is no logical value. The message begins with the member's path."""
+    """JSON that is not a logical value. The message begins with the member's path."""
 
 
 def to_json(value: SnapshotValue) -> dict[str, Any]:
@@ -95,17 +102,17 @@ def _object(record: type[Any], members: Mapping[str, _Kind], **attributes: str) 
     def read(given: object, path: str) -> Any:
         if not isinstance(given, dict):
             raise NotAValueError(f"{path or 'the value'}: no object")
-        held, prefix = cast("dict[str, object]", given), path and f"{path}."
+        given_members, prefix = cast("dict[str, object]", given), path and f"{path}."
         values: dict[str, Any] = {}
         for name, kind in members.items():
             attribute = attributes.get(name, name)
-            if kind.nullable and held.get(name) is None:
+            if kind.nullable and given_members.get(name) is None:
                 values[attribute] = None
-            elif name not in held:
+            elif name not in given_members:
                 raise NotAValueError(f"{prefix}{name}: missing")
             else:
-                values[attribute] = kind.read(held[name], f"{prefix}{name}")
-        if unknown := held.keys() - members.keys():
+                values[attribute] = kind.read(given_members[name], f"{prefix}{name}")
+        if unknown := given_members.keys() - members.keys():
             raise NotAValueError(f"{prefix}{min(unknown)}: unknown")
         return record(**values)
 
@@ -162,7 +169,7 @@ def _write_physical_type(number: int) -> str | int:
 
 def _read_physical_type(given: object, path: str) -> int:
     if isinstance(given, str) and given not in _NUMBERS:
-        raise NotAValueError(f"{path}: {given[:60]!r} is none of {', '.join(_NUMBERS)}")
+        raise NotAValueError(f"{path}: {given[:60]!r} is not one of {', '.join(_NUMBERS)}")
     return _NUMBERS[given] if isinstance(given, str) else _read_integer(given, path)
 
 
@@ -188,7 +195,7 @@ _BLOOM = _Kind(_write_bloom, _read_bloom)
 _EXTERNAL_BLOOM = _object(ExternalBloom, {"offset": _INTEGER, "length": _INTEGER})
 
 _CHUNK = _object(
-    Chunk,
+    SnapshotChunk,
     {
         **dict.fromkeys(("codec", "encodings", "num_values", "offset", "length"), _INTEGER),
         **dict.fromkeys(("null_count", "distinct_count"), _nullable(_INTEGER)),
@@ -201,7 +208,7 @@ _CHUNK = _object(
 )
 
 _COLUMN = _object(
-    Column,
+    SnapshotColumn,
     {
         "name": _TEXT,
         "id": _INTEGER,
@@ -219,11 +226,11 @@ _SNAPSHOT = _object(
     SnapshotValue,
     {
         "designated_timestamp": _INTEGER,
-        "sorting": _list(_object(SortingColumn, {"column": _INTEGER, "descending": _BOOLEAN})),
+        "sorting": _list(_object(SnapshotSorting, {"column": _INTEGER, "descending": _BOOLEAN})),
         "columns": _list(_COLUMN),
         "bloom_columns": _list(_INTEGER),
         "bloom_external": _BOOLEAN,
-        "row_groups": _list(_object(RowGroup, {"num_rows": _INTEGER, "chunks": _list(_CHUNK)})),
+        "row_groups": _list(_object(SnapshotRowGroup, {"num_rows": _INTEGER, "chunks": _list(_CHUNK)})),
         **dict.fromkeys(("parquet_footer_offset", "parquet_footer_length", "unused_bytes"), _INTEGER),
         "previous_sizes": _list(_INTEGER),
         **dict.fromkeys(("squash_tracker", "seq_txn"), _nullable(_INTEGER, left_out=True)),

@@ -29,7 +29,7 @@ Role = Literal["writer", "reader", "both"]
 """The party that is obliged."""
 
 Tier = Literal["meta", "footer", "index", "pages", "values"]
-"""The part of a file that has to be read; each tier includes the ones before. `meta` is what a table says of its files, and their lengths."""
+"""The part of a file that has to be read; each tier includes the ones before. `meta` is what a table says about its files, and their lengths."""
 
 Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
 """A harm that a user notices when an engine relies on the broken thing."""
@@ -115,12 +115,12 @@ class Rule:
         practice: Why the verdict is weaker than the level: what real software does.
         reading: For POLICY: the reading of the ambiguous text that is taken.
         newer: What a newer text, or a draft of it, permits; a finding says that it is by the pinned text.
-        reading_of: Of what alone the reading speaks: the message of a finding to which it applies names it.
+        reading_of: What alone the reading is about: the message of a finding to which it applies names it.
         decode: ``reject`` if a reader that decodes the structure must refuse a file that breaks it, ``either`` if it may as
             well leave the structure aside.
         capability: What an implementation has to know, beside its family's, to be asked about a file that breaks it.
         excluded: Why no file can show it, if none can.
-        against: Grammar paths of what it compares ``field`` with: where it is broken, one of all these is false. ``[*]`` stands behind
+        against: Grammar paths of what it compares ``field`` with: where it is broken, one of all these is false. ``[*]`` is behind
             a list of columns where that of any column may be.
         given: Grammar paths of what it takes for granted, such as that by which its subject is found and decoded: where one
             of them is false, it is broken together with others.
@@ -179,7 +179,7 @@ class Family:
     ``module`` names the chapter and, in every package, the room of what is about this structure; ``file`` the kind of the
     files whose bytes the rules judge, ``called`` what counts in reports call such a file, and ``capability`` what an
     implementation has to know to be asked about one.  A family with rules of tier ``meta`` is about tables: these rules judge the
-    table itself, and those of deeper tiers what it says of each of its data files.  ``status`` is ``"proposal"`` where only this
+    table itself, and those of deeper tiers what it says about each of its data files.  ``status`` is ``"proposal"`` where only this
     project defines the structure so far.
     """
 
@@ -200,7 +200,7 @@ class Family:
 
     @property
     def is_about_tables(self) -> bool:
-        """Whether its rules judge tables, and what they say of their files."""
+        """Whether its rules judge tables, and what they say about their files."""
         return any(rule.tier == TABLE_TIER for rule in self.rules)
 
     @property
@@ -282,7 +282,7 @@ def rules_for(file: str) -> dict[str, Rule]:
 
 @cache
 def claim_rules(table: str) -> dict[str, Rule]:
-    """Every rule by id that judges what tables of one kind say of a data file."""
+    """Every rule by id that judges what tables of one kind say about a data file."""
     mine = (
         rule
         for family in families()

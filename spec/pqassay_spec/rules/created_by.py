@@ -20,7 +20,7 @@ LONGEST = 1000
 """Characters of the text that are looked at."""
 
 MOST_DIGITS = 9
-"""Digits of a number in a version; a longer one is none."""
+"""Digits of a number in a version, at most."""
 
 
 class Writer(NamedTuple):

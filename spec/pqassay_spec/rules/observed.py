@@ -9,7 +9,7 @@ engines for rows of golden files that break the rule, of the healthy files that 
     >>> observed("PM-001").effect
     'not asked'
 
-The table is read when somebody asks for the first rule, so that a check without findings does without it.
+The table is read when somebody asks for the first rule, so that a check without findings does not need it.
 """
 
 from __future__ import annotations
@@ -120,14 +120,18 @@ class Observation:
             return self
         engines: list[EngineAnswers] = []
         for answers in self.engines:
-            told = dict(zip(self.cases, answers.each, strict=False)) or {answers.case: answers.seen}
+            seen_by_case = dict(zip(self.cases, answers.each, strict=False)) or {answers.case: answers.seen}
             # Its worst answer is known with its file; what it made of the others is known only from `each`.
             if answers.is_harmed and not answers.each and answers.case not in wanted:
                 return None
-            seen = {told.get(case, "nothing") for case in wanted} - {None}
+            seen = {seen_by_case.get(case, "nothing") for case in wanted} - {None}
             if seen:
                 worst: Seen = min((each for each in seen if each), key=SEEN.index)
-                case = next((case for case in wanted if told.get(case) == worst), "") if worst in HARM else ""
+                case = (
+                    next((case for case in wanted if seen_by_case.get(case) == worst), "")
+                    if worst in HARM
+                    else ""
+                )
                 engines.append(replace(answers, seen=worst, case=case, each=()))
         return replace(self, cases=tuple(wanted), engines=tuple(engines)) if engines else None
 

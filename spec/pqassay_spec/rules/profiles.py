@@ -73,14 +73,14 @@ def profiles() -> dict[str, Profile]:
     rows: list[dict[str, Any]] = tomllib.loads(
         (files("pqassay_spec.rules") / "profiles.toml").read_text("utf-8")
     )["profile"]
-    found: dict[str, Profile] = {}
+    by_name: dict[str, Profile] = {}
     for row in rows:
         promotions = (
             Promotion(entry["rules"], entry["verdict"], entry["reason"], entry.get("from"))
             for entry in row["promotions"]
         )
-        found[row["name"]] = Profile(row["name"], row["title"], tuple(promotions))
-    return found
+        by_name[row["name"]] = Profile(row["name"], row["title"], tuple(promotions))
+    return by_name
 
 
 def profile(name: str) -> Profile:

@@ -33,7 +33,7 @@ class Quirk:
         since: The first version that has it; empty for the first of all.
         before: The first version without it; empty where none is known.
         link: Where it is described; empty where nowhere.
-        intended: Whether it is no defect but a habit.
+        intended: Whether it is not a defect but a habit.
         where: The condition under which it explains a finding, by the name that the judge knows; empty where the rule says it all.
     """
 

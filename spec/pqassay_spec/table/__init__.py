@@ -1,4 +1,4 @@
-"""Tables: what Delta and Iceberg store beside Parquet files to say of them.
+"""Tables: what Delta and Iceberg store about Parquet files beside them.
 
 What lives here: the names of the files in which tables are described (`layout`), the JSON objects and their members
 (`json_objects`, `delta`, `iceberg`), and the grammars of what is binary (`roaring`, `deletion_vector`, `z85`).

@@ -140,7 +140,7 @@ class Blocks(AnyConstruct):
         return twin
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        found: list[Any] = []
+        items: list[Any] = []
         while count := self.count._parsereport(stream, context, path):
             if count < 0:
                 count = -count
@@ -148,16 +148,16 @@ class Blocks(AnyConstruct):
             for _ in range(count):
                 before = stream.tell()
                 if self.recorder is not None:
-                    self.recorder.enter(len(found))
+                    self.recorder.enter(len(items))
                 key = None if self.key is None else self.key._parsereport(stream, context, path)
                 value = self.element._parsereport(stream, context, path)
-                found.append(value if self.key is None else (key, value))
+                items.append(value if self.key is None else (key, value))
                 if self.recorder is not None:
                     self.recorder.leave()
                     self.recorder.hand_on()
                 if stream.tell() == before and count > 1 << 16:
                     raise Malformed(f"{count} elements without a byte")
-        return found if self.key is None else dict(found)
+        return items if self.key is None else dict(items)
 
     def _build(self, obj: Any, stream: Any, context: Any, path: str) -> Any:
         if obj:
@@ -310,7 +310,7 @@ def grammar_of(schema: Any, depth: int = 0, names: Names | None = None) -> AnyCo
         names: The types that it may name.
 
     Raises:
-        Malformed: It is no schema, or is nested deeper than `MOST_DEPTH`; types that refer to themselves are none that are read.
+        Malformed: It is not a schema, or is nested deeper than `MOST_DEPTH`; types that refer to themselves are not read.
     """
     names = {} if names is None else names
     if depth > MOST_DEPTH:

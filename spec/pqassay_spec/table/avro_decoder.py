@@ -91,7 +91,7 @@ _PRIMITIVES: dict[str, Decoder] = {
 
 
 def decoder(schema: Any, depth: int = 0, names: Names | None = None) -> Decoder:
-    """The decoder of values of a schema; see `grammar_of` for the arguments and for what is no schema."""
+    """The decoder of values of a schema; see `grammar_of` for the arguments and errors."""
     names = {} if names is None else names
     if depth > MOST_DEPTH:
         raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")

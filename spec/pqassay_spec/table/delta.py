@@ -1,4 +1,4 @@
-"""The actions of a Delta log, and what they say of data files.
+"""The actions of a Delta log, and what they say about data files.
 
 The log of a Delta table is a folder of commits. Each line of a commit is a JSON object with one member, whose name says what kind of
 action it is. Checkpoints hold the same actions, as the columns of a Parquet file.
@@ -57,7 +57,7 @@ DELETION_VECTOR = JsonObject(
 
 STATISTICS = JsonObject(
     "stats",
-    "What a writer says of the rows of a file. The members by column are objects that mirror the schema.",
+    "What a writer says about the rows of a file. The members by column are objects that mirror the schema.",
     (
         optional("numRecords", "integer", "Rows of the data file, with those that a deletion vector removes."),
         optional("tightBounds", "boolean", "Whether bounds and counts are exact for the rows that remain; true if absent."),
@@ -69,7 +69,7 @@ STATISTICS = JsonObject(
 
 ADD = JsonObject(
     "add",
-    "A data file becomes part of the table, or what is said of it is replaced.",
+    "A data file becomes part of the table, or its entry is replaced.",
     (
         JsonMember("path", "string", "Relative to the folder of the table or absolute; a URI, whose percent signs are decoded."),
         JsonMember("partitionValues", "object", "The value of each partition column, as a string or null."),

@@ -156,7 +156,7 @@ MANIFEST_FILE = JsonObject(
 )
 FIELD_SUMMARY = JsonObject(
     "field_summary",
-    "What a manifest list says of one partition field in all entries of a manifest.",
+    "What a manifest list says about one partition field in all entries of a manifest.",
     (
         numbered(field_ids.CONTAINS_NULL, "contains_null", "boolean", "Whether a value is null.", "required"),
         numbered(field_ids.CONTAINS_NAN, "contains_nan", "boolean", "Whether a value is NaN."),
@@ -184,7 +184,7 @@ MANIFEST_ENTRY = JsonObject(
 )
 DATA_FILE = JsonObject(
     "data_file",
-    "What a manifest says of a data file or a delete file.",
+    "What a manifest says about a data file or a delete file.",
     (
         numbered(field_ids.CONTENT, "content", "int", "0: data, 1: position deletes, 2: equality deletes."),
         numbered(field_ids.FILE_PATH, "file_path", "string", "The file.", "required"),
@@ -329,7 +329,7 @@ VECTORS_SINCE = 3
 """The version of the format from which on rows of a data file are deleted by position by a deletion vector alone."""
 
 FORMAT_VERSION = "format-version"
-"""The key of a manifest's header that says of which version the manifest is."""
+"""The key of a manifest's header that holds its version."""
 
 HEADER_KEYS = {
     "schema": 1,

@@ -5,7 +5,7 @@ Source: the Iceberg specification, "Manifest Lists" and "Manifests". What each f
 
 from __future__ import annotations
 
-# Of a manifest in a manifest list.
+# Fields of a manifest in a manifest list.
 MANIFEST_PATH = 500
 MANIFEST_LENGTH = 501
 PARTITION_SPEC_ID = 502
@@ -23,20 +23,20 @@ PARTITIONS = 507
 MANIFEST_KEY_METADATA = 519
 MANIFEST_FIRST_ROW_ID = 520
 
-# Of the summary of a partition field.
+# Fields of the summary of a partition field.
 CONTAINS_NULL = 509
 CONTAINS_NAN = 518
 LOWER_BOUND = 510
 UPPER_BOUND = 511
 
-# Of an entry in a manifest.
+# Fields of an entry in a manifest.
 STATUS = 0
 SNAPSHOT_ID = 1
 DATA_FILE = 2
 SEQUENCE_NUMBER = 3
 FILE_SEQUENCE_NUMBER = 4
 
-# Of a data file or a delete file.
+# Fields of a data file or a delete file.
 FILE_PATH = 100
 FILE_FORMAT = 101
 PARTITION = 102

@@ -81,7 +81,7 @@ def members(data: bytes) -> Iterator[Member]:
     [(('add', 'tags', '[0]'), 'a'), (('add', 'stats', 'numRecords'), 3)]
 
     Raises:
-        ValueError: It is no JSON text, or nested too deeply.
+        ValueError: It is not JSON text, or nested too deeply.
     """
     text = data.decode()
     if text.isascii():
@@ -161,14 +161,14 @@ def changed(data: bytes, names: Sequence[str], to: str | None) -> bytes:
         KeyError: There is no such member.
     """
     text = data.decode()
-    found = _find(text, names)
-    if found is None:
+    span = _find(text, names)
+    if span is None:
         raise KeyError(".".join(names))
     if to is not None:
-        for _ in range(found.depth):
+        for _ in range(span.depth):
             to = json.dumps(to, ensure_ascii=False)[1:-1]
-        return (text[: found.start] + to + text[found.end :]).encode()
-    before, behind = text[: found.name], text[found.end :]
+        return (text[: span.start] + to + text[span.end :]).encode()
+    before, behind = text[: span.name], text[span.end :]
     if behind.startswith(","):
         behind = behind[1:]
     elif before.endswith(","):

@@ -56,7 +56,7 @@ class CheckpointName:
 
     Attributes:
         version: The version of the table.
-        part, parts: Of a checkpoint in several parts, which one it is, from 1 on, and how many there are; else 1 and 1.
+        part, parts: The number of a part of a checkpoint, from 1 on, and how many parts there are; else 1 and 1.
         unique: The unique part of the name of a checkpoint by the second specification; empty for others.
         form: How it is written.
     """
@@ -89,7 +89,7 @@ def delta_commit(name: str) -> int | None:
 
 
 def delta_checkpoint(name: str) -> CheckpointName | None:
-    """What the name of a checkpoint in a Delta log says; ``None`` if it is none.
+    """What the name of a checkpoint in a Delta log says; ``None`` for other files.
 
     >>> delta_checkpoint("00000000000000000010.checkpoint.0000000002.0000000003.parquet")
     CheckpointName(version=10, part=2, parts=3, unique='', form='parquet')
@@ -131,7 +131,7 @@ def is_delta_log_file(name: str) -> bool:
 
 
 def kind_by_listing(names: Sequence[str]) -> TableKind | None:
-    """The format of the table of which a file is the metadata, by its names below some folder; ``None`` if it is none.
+    """The format of the table of which a file is the metadata, by its names below some folder; ``None`` for other files.
 
     >>> kind_by_listing(["sales", "_delta_log", "00000000000000000007.json"]), kind_by_listing(["metadata", "a.json"])
     ('delta', None)

@@ -63,14 +63,14 @@ def truncated(number: int, width: int, bits: int = 0) -> int:
     Args:
         number: The number.
         width: The width.
-        bits: Of numbers of so many bits, what is below the least of them wraps; 0 for none.
+        bits: The width of numbers; what is below the least of them wraps; 0 for none.
     """
     lower = number - number % width
     return lower if not bits or lower >= -1 << bits - 1 else lower + (1 << bits)
 
 
 def truncated_text(raw: bytes, width: int) -> bytes:
-    """The first characters of a text in UTF-8. Raises `ValueError` of what is none."""
+    """The first characters of a text in UTF-8. Raises `ValueError` for what is not UTF-8."""
     return raw.decode()[:width].encode()
 
 

@@ -22,7 +22,7 @@ from typing import Any
 from construct import Array, Bytes, ExprValidator, If, Int16ul, Int32ul, Int64ul, Struct, this
 
 
-class Form(Enum):
+class ContainerForm(Enum):
     """How a container holds its numbers."""
 
     ARRAY = "array"
@@ -70,20 +70,24 @@ def has_offsets(bitmap: Any) -> bool:
     return not has_runs(bitmap) or container_count(bitmap) >= OFFSETS_FROM
 
 
-def form_of(bitmap: Any, index: int) -> Form:
+def form_of(bitmap: Any, index: int) -> ContainerForm:
     """How a container holds its numbers."""
     if has_runs(bitmap) and bitmap.run_flags[index // 8] >> index % 8 & 1:
-        return Form.RUNS
-    return Form.ARRAY if bitmap.descriptions[index].others < MOST_IN_ARRAY else Form.BITS
+        return ContainerForm.RUNS
+    return ContainerForm.ARRAY if bitmap.descriptions[index].others < MOST_IN_ARRAY else ContainerForm.BITS
 
 
 def body_size(container: Any) -> int:
     """Bytes of a container behind its number of runs."""
     bitmap, index = container["_"], container["_index"]
     form = form_of(bitmap, index)
-    if form is Form.RUNS:
+    if form is ContainerForm.RUNS:
         return RUN.sizeof() * int(container.run_count)
-    return BITS_SIZE if form is Form.BITS else Int16ul.sizeof() * (int(bitmap.descriptions[index].others) + 1)
+    return (
+        BITS_SIZE
+        if form is ContainerForm.BITS
+        else Int16ul.sizeof() * (int(bitmap.descriptions[index].others) + 1)
+    )
 
 
 DESCRIPTION = Struct(
@@ -100,7 +104,7 @@ RUN = Struct(
 
 CONTAINER = Struct(
     "run_count"
-    / If(lambda one: form_of(one["_"], one["_index"]) is Form.RUNS, Int16ul)
+    / If(lambda one: form_of(one["_"], one["_index"]) is ContainerForm.RUNS, Int16ul)
     * "Runs, where it holds runs.",
     "numbers"
     / Bytes(body_size)

@@ -20,7 +20,7 @@ def decode(text: str) -> bytes:
     """The bytes of a text.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not Z85.
     """
     if len(text) % CHARACTERS:
         raise ValueError(f"{len(text)} characters are not a multiple of {CHARACTERS}")

@@ -114,7 +114,7 @@ def outcome(data: bytes) -> tuple[Any, ...]:
 
 
 def outcomes(files: Sequence[bytes]) -> list[tuple[Any, ...]]:
-    """Of files whose shapes are known from a first time."""
+    """The same for files whose shapes are known from a first time."""
     for data in files:
         pqassay.check(data, tier="index")
     return list(map(outcome, files))

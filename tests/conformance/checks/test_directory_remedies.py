@@ -1,4 +1,4 @@
-"""The commands that findings about an index directory name: each mends its file, and leaves the rows as they are."""
+"""The commands that findings about an index directory name: each repairs its file, and leaves the rows as they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BROKEN = [
 ]
 
 DEAD = {"PQF-037"}
-"""What is said of a blob that no entry points at any more."""
+"""The message about a blob that no entry points at any more."""
 
 SEVERAL = {"dir/rows-reordered"}
 """Files of which more than one index is false; a finding names the command for the first."""

@@ -366,7 +366,7 @@ def test_idx1_and_an_entry_that_points_at_it_share_their_bytes() -> None:
 
 
 REWRITTEN = {
-    "written anew by pyarrow": table(),
+    "rewritten by pyarrow": table(),
     "rows appended": pa.concat_tables([table(), table()]),
     "sorted otherwise": table(metal=["tin", "zinc", "tin", "lead", "tin", None]),
     "a value altered": table(metal=["tin", None, "lead", "tin", "zinc", "tix"]),

@@ -1,4 +1,4 @@
-"""What the footer says of encodings and of the types of geometries."""
+"""What the footer says about encodings and of the types of geometries."""
 
 from __future__ import annotations
 

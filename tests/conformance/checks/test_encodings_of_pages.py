@@ -1,4 +1,4 @@
-"""Codecs, encodings, dictionary pages and values of every encoding: whether or not anything else is said of a chunk."""
+"""Codecs, encodings, dictionary pages and values of every encoding: whether or not there are other claims about a chunk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that an IDX1 index is compared with: which they are, and what is said of their values."""
+"""The columns that an IDX1 index is compared with: which they are, and the claims about their values."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def test_a_companion_record_counts_for_nothing_where_two_columns_have_the_name()
     [
         (companion()[:-1] + ',"null_count":1}', "no JSON: member 'null_count' occurs twice"),
         (companion()[:-1] + ',"note":{"a":1,"a":2}}', "no JSON: member 'a' occurs twice"),
-        (companion()[:-1] + ',"note":NaN}', "no JSON: NaN is no JSON"),
-        (companion()[:-1] + ',"note":[-Infinity]}', "no JSON: -Infinity is no JSON"),
+        (companion()[:-1] + ',"note":NaN}', "no JSON: NaN is not JSON"),
+        (companion()[:-1] + ',"note":[-Infinity]}', "no JSON: -Infinity is not JSON"),
     ],
 )
 def test_a_companion_record_that_readers_take_differently_is_none(text: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Rules of IDX1 beyond the golden cases: hostile texts, how the indexed column is found, and the commands that mend an index."""
+"""Rules of IDX1 beyond the golden cases: hostile texts, how the indexed column is found, and the commands that repair an index."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_the_footer_tier_reads_no_blob() -> None:
     assert all(offset == 0 or offset >= FOOTER for offset, _ in source.ranges)
 
 
-# ------------------------------------------------------------------------------------------------ what mends them
+# ------------------------------------------------------------------------------------------------ repairs
 
 BROKEN_INDEXES = [
     golden
@@ -245,7 +245,7 @@ BROKEN_INDEXES = [
 ]
 
 LEFT_OVER = {"PQF-037"}
-"""What can be said of a file after a blob has lost its key: of one that is damaged, nobody knows what the bytes are."""
+"""What a check reports after a blob has lost its key: the bytes of a damaged one are not known."""
 
 
 def copied(golden: GoldenCase, folder: Path) -> Path:

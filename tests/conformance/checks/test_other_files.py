@@ -1,4 +1,4 @@
-"""Chunks that name another file: which ones this file holds all the same, and which files are summaries of others."""
+"""Chunks that name another file: which ones this file still holds, and which files are summaries of others."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_strip_removes_what_is_said_of_pages_that_are_in_the_file(tmp_path: Path
 
 
 def parts(folder: Path, rows: dict[str, int], row_group_size: int = 1000) -> None:
-    """Write files of so many rows, as a partitioned folder has them."""
+    """Write files of a number of rows, as a partitioned folder has them."""
     for name, count in rows.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         table = pa.table({"x": pa.array(range(count), pa.int64())})

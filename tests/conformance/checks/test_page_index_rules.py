@@ -142,7 +142,7 @@ def removable() -> list[Path]:
 
 
 LEFT_OVER = {"PQF-037", "PQF-055"}
-"""What can be said of an index that the footer does not name, and of a data page that the footer misplaces as well."""
+"""What a check reports about an index that the footer does not name, and a data page that the footer also misplaces."""
 
 
 @pytest.mark.slow

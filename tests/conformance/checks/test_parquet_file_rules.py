@@ -259,7 +259,7 @@ VALID = [
     Case("extension of just a UUID", extended(binary(bytes(range(16))))),
     Case("an id near that of extensions", extended(binary(b"any"), identifier=32766)),
     Case("a number in the field of the mistake", extended(b"\x02", identifier=MISTAKEN_FIELD, wire=WireType.I32)),
-    Case("a boolean in a field that nobody declares", extended(b"", identifier=99, wire=WireType.FALSE, owner="schema")),
+    Case("a boolean in an undeclared field", extended(b"", identifier=99, wire=WireType.FALSE, owner="schema")),
     Case("a boolean that is true, and one that is false", with_facts(statistics=Statistics(null_count=0, is_min_value_exact=True, is_max_value_exact=False, min_value=b"a", max_value=b"b"))),
     Case("local time without converted type", schema(leaf(Type.INT64, LOCAL))),
     Case("local time with converted type", schema(leaf(Type.INT64, LOCAL, converted_type=ConvertedType.TIMESTAMP_MILLIS))),

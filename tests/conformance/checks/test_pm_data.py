@@ -25,7 +25,7 @@ from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue, SortingColumn, Statistics
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value import ExternalBloom, SnapshotValue
-from pqassay_spec.pm.value import SortingColumn as Sorted
+from pqassay_spec.pm.value import SnapshotSorting as Sorted
 from pqassay_suite.cases.case import GoldenCase
 
 TIMESTAMP, INT, VARCHAR, UUID, DOUBLE, SYMBOL, LONG256, STRING = range(8)
@@ -322,7 +322,7 @@ def test_exactness_that_the_parquet_file_denies_is_found() -> None:
 
 
 def test_distinct_counts_are_compared_where_both_say_one() -> None:
-    """A count in one file alone is no difference."""
+    """A count in one file alone is not a difference."""
 
     def count(metadata: FileMetaData) -> None:
         facts = metadata.row_groups[0].columns[INT].meta_data
@@ -425,7 +425,7 @@ def test_many_differences_are_one_finding_for_each_column() -> None:
 def test_damage_anywhere_is_no_mistake_of_the_checks(
     name: str, in_footer: bool, damage: list[tuple[float, bytes]]
 ) -> None:
-    """In ``_pm``, or in the footer of the Parquet file; values are compared all the same."""
+    """In ``_pm``, or in the footer of the Parquet file; values are still compared."""
     pair = real(name)
     data, raw = bytearray(pair.data), bytearray(pair.raw)
     start = read_framing(BytesSource(pair.data)).footer_start

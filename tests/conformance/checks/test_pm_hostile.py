@@ -270,7 +270,7 @@ def test_names_that_lie_over_each_other_are_not_all_read() -> None:
 
 
 def test_a_long_name_is_cut_in_findings() -> None:
-    """A report once repeated it in each finding, and one that is no UTF-8 in hexadecimal."""
+    """A report once repeated it in each finding, and one that is not UTF-8 in hexadecimal."""
     for name in (b"n" * 100_000, b"\xff" * 100_000):
         raw = header([name, b"b"])
         add_footer(raw, add_blocks(raw, [[chunk(reserved=1)] * 2]))
@@ -304,9 +304,7 @@ def test_a_dump_of_structures_over_each_other_ends() -> None:
     for raw, kind in ((names, "names"), (blocks, "blocks")):
         problems: list[FormatError] = []
         shown = sum(leaf.length for batch in trace_pm(BytesSource(raw), problems) for leaf in batch)
-        assert [f"{kind} lie over each other; the others are left out"] == [
-            error.reason for error in problems
-        ]
+        assert [f"{kind} overlap; the others are left out"] == [error.reason for error in problems]
         assert shown < 5 * len(raw)
 
 
@@ -344,7 +342,7 @@ def test_blocks_over_each_other_do_not_make_a_small_file_large() -> None:
 
 
 def test_a_file_that_shrinks_while_it_is_judged_does_not_end_the_process(tmp_path: Path) -> None:
-    """Large files were mapped: whoever touches a page that is gone is killed."""
+    """Large files were mapped: a process that touches a page that is gone is killed."""
     raw = header([b"ab"] * 1_000)
     add_footer(raw, add_blocks(raw, [[chunk()] * 1_000] * 1_100))
     path = tmp_path / pm.FILE_NAME

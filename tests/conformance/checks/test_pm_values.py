@@ -291,7 +291,7 @@ def test_bloom_filters_hold_every_value(blooms: Any) -> None:
 
 @pytest.mark.parametrize(("values", "broken"), [([NAN, NAN], []), ([NAN, 1.5], ["PM-143"])])
 def test_no_reader_looks_for_nan_in_a_bloom_filter(values: list[float], broken: list[str]) -> None:
-    """An empty filter lacks every number, and is not asked for what is none."""
+    """An empty filter lacks every number, and is not asked for other things."""
     pair = pair_of(*values)
     value = replace(pair.value, bloom_columns=(0,))
     assert broken == rules(pair.saying(with_chunk(value, 0, 0, bloom=bytes(32))))
@@ -317,7 +317,7 @@ def timed(*values: int, **options: Any) -> PmPair:
 
 
 def test_a_designated_timestamp_ascends() -> None:
-    """It may stand still."""
+    """It may be equal."""
     assert [] == rules(timed(1, 2, 2, 3, 3, row_group_size=2))
     assert "PM-144" in timed(1, 2).report("values", VALUES)[1].checked
 
@@ -360,7 +360,7 @@ def test_int96_is_said_not_to_be_compared() -> None:
 
 
 def test_pages_that_cannot_be_decoded_leave_the_file_unjudged() -> None:
-    """What is found in other columns is reported all the same."""
+    """What is found in other columns is still reported."""
     table = pa.table({"a": list(range(100)), "b": list(range(100))})
     data = bytearray(written(table, use_dictionary=False, compression="zstd"))
     facts = pq.read_metadata(pa.BufferReader(bytes(data))).row_group(0).column(0)

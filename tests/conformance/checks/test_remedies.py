@@ -1,4 +1,4 @@
-"""The commands that findings name. That each of them mends its file, `test_idx1_rules.py` shows."""
+"""The commands that findings name. `test_idx1_rules.py` shows that each of them repairs its file."""
 
 from __future__ import annotations
 

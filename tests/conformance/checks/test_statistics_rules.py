@@ -329,7 +329,7 @@ CASES = [
     Case("bounds of nulls", written("unknown", [None]), stated(min_value=bytes(4), max_value=bytes(4)), {"STA-017"}),
     # text
     Case("a deprecated bound within a character", TEXT, stated(min=b"\xff", max=b"\xff"), {"STA-018"}),
-    Case("bytes that are no text", written("binary", [b"\xff"]), stated(max_value=b"\xff"), set()),
+    Case("bytes that are not text", written("binary", [b"\xff"]), stated(max_value=b"\xff"), set()),
     # levels and sizes
     Case("a histogram that is right", LIST, sized(repetition_level_histogram=[3, 1]), set()),
     Case("empty histograms", LIST, sized(repetition_level_histogram=[], definition_level_histogram=[]), set()),

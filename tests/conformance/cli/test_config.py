@@ -249,9 +249,9 @@ def test_the_name_of_the_output_counts_more_than_a_format_of_the_defaults(projec
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--files-from", "list", "--output", "list"], "list is the file of --files-from"),
-        (["--baseline", "list", "--output", "list", "."], "list is the file of --baseline"),
-        (["--output", "o", "--metrics", "o", "."], "o is the file of --output"),
+        (["--files-from", "list", "--output", "list"], "list is also the file of --files-from"),
+        (["--baseline", "list", "--output", "list", "."], "list is also the file of --baseline"),
+        (["--output", "o", "--metrics", "o", "."], "o is also the file of --output"),
         (["--out", "t", "--reuse", "u", "."], "--out is the old name of --reuse: give one of them"),
     ],
 )

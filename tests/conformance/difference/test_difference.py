@@ -1,4 +1,4 @@
-"""What ``pqassay diff`` says of two files: what changed, and not what merely moved."""
+"""What ``pqassay diff`` says about two files: what changed, and not what merely moved."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ OTHER_NAMES = {
     "row_groups[0].columns[0].bloom_filter.encoded": "row_groups[0].columns[0].bloom_filter",
     "body[11]": "footer.row_groups[0].columns[0].offset_index_offset",  # the order of the structures themselves
 }
-"""What mutations change under a name that is no field of the file, and the field in which that shows."""
+"""What mutations change under a name that is not a field of the file, and the field in which that shows."""
 
 
 @functools.cache
@@ -97,7 +97,7 @@ LARGE = [
 
 @functools.cache
 def mutated() -> list[tuple[GoldenCase, str, Difference]]:
-    """Of the cases made from another one, of which one of `EXAMPLES` is looked at, and `LARGE`: the path of what its mutation changes, and its difference from that."""
+    """The cases made from another one, one of `EXAMPLES` of them, and `LARGE`: the path of what its mutation changes, and its difference from that."""
     found: list[tuple[GoldenCase, str, Difference]] = []
     for number, golden in enumerate(golden_cases()):
         mutation, parent = golden.case.mutation, golden.parent

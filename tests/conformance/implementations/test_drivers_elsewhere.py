@@ -16,7 +16,7 @@ from served_drivers import Json, Serving, difference, serving, table_of, wrong_a
 pytestmark = pytest.mark.slow
 
 EVERY_FIFTH = slice(None, None, 5)
-"""Of the queries of a case; each takes long."""
+"""Queries of a case, at most; each takes long."""
 
 
 def driver(name: str) -> Iterator[Serving]:

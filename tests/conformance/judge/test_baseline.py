@@ -20,7 +20,7 @@ from idx1_files import Idx1File, parquet, table
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
-from pqassay.judge.baseline import Baseline, Entry, json_schema
+from pqassay.judge.baseline import Baseline, KnownEntry, json_schema
 from pqassay.report.model import json_schema as report_schema
 from pqassay_spec.rules.catalogue import RELEASES
 
@@ -215,7 +215,7 @@ def test_a_baseline_that_is_written_reads_back_the_same(keys: list[tuple[str, st
 
     with tempfile.TemporaryDirectory() as folder:
         made = Baseline(f"{folder}/known.json")
-        made.entries = {key: Entry(key[0], key[1], 3, key[2]) for key in keys}
+        made.entries = {key: KnownEntry(key[0], key[1], 3, key[2]) for key in keys}
         made.write()
 
         assert made == Baseline.read(made.path)

@@ -22,7 +22,7 @@ from places import ROOT
 from pqassay.errors import UsageError
 from pqassay.judge import workers
 from pqassay.judge.one_file import Judged, Settings
-from pqassay.judge.workers import Limits
+from pqassay.judge.workers import WorkerLimits
 from pqassay.stores.targets import Target, find
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,7 @@ REASONS = {
 }
 
 
-class OnlyForThoseThatHang(Limits):
+class OnlyForThoseThatHang(WorkerLimits):
     """A limit of time that no good file can exceed, however busy the machine is: only tasks with a file that hangs have it."""
 
     def seconds(self, targets: Sequence[Target], *, is_deep: bool = False) -> float | None:
@@ -98,13 +98,15 @@ def test_reports_come_in_the_order_of_the_files_whatever_finishes_first(tmp_path
     os.mkfifo(tmp_path / wicked_judges.TURN)
 
     assert names == list(
-        outcomes(workers.judged(targets, Settings("values"), Limits(2), judge=wicked_judges.first_last))
+        outcomes(workers.judged(targets, Settings("values"), WorkerLimits(2), judge=wicked_judges.first_last))
     )
 
 
 def test_a_run_whose_workers_all_die_still_ends(tmp_path: Path) -> None:
     targets = lake(tmp_path, "a", "b", "c")
-    found = outcomes(workers.judged(targets, Settings("index"), Limits(2), judge=wicked_judges.always_dies))
+    found = outcomes(
+        workers.judged(targets, Settings("index"), WorkerLimits(2), judge=wicked_judges.always_dies)
+    )
 
     assert dict.fromkeys(["a", "b", "c"], ("errored", REASONS["kill"])) == found
 
@@ -165,17 +167,17 @@ def test_time_and_memory_have_defaults_that_fit_the_work() -> None:
     small, large = Target("a", "a", size=0), Target("b", "b", size=500_000_000)
 
     assert (60, 560, 620) == (
-        Limits().seconds([small]),
-        Limits().seconds([large]),
-        Limits().seconds([small, large]),
+        WorkerLimits().seconds([small]),
+        WorkerLimits().seconds([large]),
+        WorkerLimits().seconds([small, large]),
     )
     assert (5, 10, None) == (
-        Limits(timeout=5).seconds([large]),
-        Limits(timeout=5).seconds([large, small]),
-        Limits(timeout=0).seconds([large]),
+        WorkerLimits(timeout=5).seconds([large]),
+        WorkerLimits(timeout=5).seconds([large, small]),
+        WorkerLimits(timeout=0).seconds([large]),
     )
-    assert 1 << 30 <= Limits(jobs=1000).bytes_per_worker() <= Limits(jobs=1).bytes_per_worker()
-    assert (0, 7) == (Limits(memory=0).bytes_per_worker(), Limits(memory=7).bytes_per_worker())
+    assert 1 << 30 <= WorkerLimits(jobs=1000).bytes_per_worker() <= WorkerLimits(jobs=1).bytes_per_worker()
+    assert (0, 7) == (WorkerLimits(memory=0).bytes_per_worker(), WorkerLimits(memory=7).bytes_per_worker())
 
 
 def test_small_files_share_a_task_and_large_ones_do_not() -> None:
@@ -183,7 +185,7 @@ def test_small_files_share_a_task_and_large_ones_do_not() -> None:
     large = [Target(f"{number}", "", size=5 << 20) for number in range(10)]
 
     def sizes(targets: list[Target], tier: Any, jobs: int) -> set[int]:
-        return {len(batch) for batch in workers._batches(targets, Settings(tier), Limits(jobs))}
+        return {len(batch) for batch in workers._batches(targets, Settings(tier), WorkerLimits(jobs))}
 
     assert 64 == max(sizes(small, "index", 2))
     assert {1} == sizes(small, "values", 2)

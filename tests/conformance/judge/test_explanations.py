@@ -111,7 +111,7 @@ def test_pm_repeats_the_null_counts_of_arrays() -> None:
     ids=["flat", "raw", "raw, more"],
 )
 def test_null_counts_of_other_columns_have_no_such_explanation(column: int, name: str, count: int) -> None:
-    """Of arrays in QuestDB's own encoding every null is a null array."""
+    """In arrays in QuestDB's own encoding every null is a null array."""
     pair = real("questdb-9.4.3/all-types-1")
     wrong = pair.saying(with_chunk(pair.value, 0, column, null_count=count))
 

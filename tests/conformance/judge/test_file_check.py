@@ -98,7 +98,7 @@ def test_the_values_are_those_of_the_named_file(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(tmp_path)
     (home / "f.parquet").write_bytes(GOOD)
-    Path(name).write_bytes(Idx1File(payload=b"nobody").build())
+    Path(name).write_bytes(Idx1File(payload=b"stranger").build())
     with FileSource(name) as source:
         report, _ = check_source(source, Options("values"), Selection(), "must")
 
@@ -112,7 +112,7 @@ def test_a_file_that_is_replaced_meanwhile_is_judged_as_one(
     monkeypatch.setattr(physical, "OPEN_FILES", listing)
     path, other = tmp_path / "f.parquet", tmp_path / "other"
     path.write_bytes(GOOD)
-    other.write_bytes(Idx1File(payload=b"nobody").build())
+    other.write_bytes(Idx1File(payload=b"stranger").build())
     with FileSource(path) as source:
         other.replace(path)
         report, _ = check_source(source, Options("values"), Selection(), "must")

@@ -74,7 +74,7 @@ def test_without_complete_the_last_line_says_it_and_with_it_the_exit_code() -> N
     assert (0, 4) == (plain.exit_code, complete.exit_code)
     assert "2 files: 1 conformant, 1 conformant where checked, 0 nonconformant, 0 errored" in plain.stdout
     last = f"conformant where checked: lake/elsewhere.parquet: {LINE}"
-    assert f"{last}; --complete makes that count" == plain.stdout.splitlines()[-1]
+    assert f"{last}; --complete fails on that" == plain.stdout.splitlines()[-1]
     assert last == complete.stdout.splitlines()[-1]
 
 
@@ -100,10 +100,10 @@ def test_a_baseline_accepts_a_gap_until_it_grows(lake: Path) -> None:
 def test_an_accepted_gap_that_is_closed_is_stale(lake: Path) -> None:
     check("--write-baseline", "known.json")
     (lake / "lake" / "elsewhere.parquet").write_bytes(GOOD.read_bytes())
-    mended = check("--baseline", "known.json")
+    repaired = check("--baseline", "known.json")
 
-    assert 3 == mended.exit_code
-    assert "gap:file lake/elsewhere.parquet: nothing is in the way there any more" in mended.stdout
+    assert 3 == repaired.exit_code
+    assert "gap:file lake/elsewhere.parquet: nothing is unchecked there any more" in repaired.stdout
 
 
 @pytest.mark.usefixtures("lake")

@@ -17,7 +17,7 @@ from pm_pairs import PmPair, generated, written
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
-from pqassay.judge.workers import Limits
+from pqassay.judge.workers import WorkerLimits
 from pqassay.stores import remote
 from pqassay.stores.targets import Target
 from pqassay.under_test.fields import in_footer
@@ -103,7 +103,7 @@ def test_the_default_tier_counts_the_bytes_beside(pair: Path, monkeypatch: pytes
 
 def test_the_time_that_a_worker_has_counts_the_bytes_beside(pair: Path) -> None:
     target = Target("_pm", str(pair / "_pm"), kind="pm")
-    more = Limits().seconds([target], is_deep=True), Limits().seconds([target])
+    more = WorkerLimits().seconds([target], is_deep=True), WorkerLimits().seconds([target])
 
     assert pytest.approx(len(DATA) / 1_000_000) == (more[0] or 0) - (more[1] or 0)
 
@@ -162,7 +162,7 @@ def test_bytes_are_judged_as_what_the_caller_says_they_are() -> None:
 def test_a_kind_without_rules_and_a_kind_of_files_are_refused(pair: Path) -> None:
     with pytest.raises(UsageError, match="no rules for files of kind 'im'; kinds are parquet, pm"):
         pqassay.check(PM, kind="im")
-    with pytest.raises(UsageError, match="kind and beside are said of bytes"):
+    with pytest.raises(UsageError, match="kind and beside are for bytes only"):
         pqassay.check(pair, kind="pm")
 
 

@@ -44,7 +44,14 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.codes import PhysicalType
 from pqassay_spec.pm.reading import read_value
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    ExternalBloom,
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -55,10 +62,10 @@ FIRST = row_group(TWO, [(row[0], row[3]) for row in MORNING])
 LAST = row_group(TWO, [(row[0], row[3]) for row in AFTERNOON])
 
 
-def filtered(group: RowGroup, bloom: bytes | ExternalBloom) -> RowGroup:
+def filtered(group: SnapshotRowGroup, bloom: bytes | ExternalBloom) -> SnapshotRowGroup:
     """The row group with a bloom filter of its second column."""
     first, second = group.chunks
-    return RowGroup(group.num_rows, (first, replace(second, bloom=bloom)))
+    return SnapshotRowGroup(group.num_rows, (first, replace(second, bloom=bloom)))
 
 
 def updated(bloom: bytes | ExternalBloom, **more: Any) -> PmFile:
@@ -72,7 +79,7 @@ EXTENSIONS = Extensions(scratchpad=((1, b"note"), (2, b"")), covering_index=((3,
 FILES = {
     "inlined": updated(bitset(ORDER, []), sorting=BY_TS).build(),
     "external": updated(
-        ExternalBloom(4, 32), bloom_external=True, sorting=(*BY_TS, SortingColumn(1, True))
+        ExternalBloom(4, 32), bloom_external=True, sorting=(*BY_TS, SnapshotSorting(1, True))
     ).build(),
     "extended": PmFile((snapshot(TWO, [FIRST], squash_tracker=5, seq_txn=7),), extensions=EXTENSIONS).build(),
     "four columns": PmFile((PLAIN,), written_out=True).build(),
@@ -150,7 +157,7 @@ class TestDamagedPm(Damaged):
 
     @classmethod
     def mutated(cls, name: str, mutation: Mutation) -> bytes:
-        """What `mutate` makes of a file, without taking it apart for each mutation anew."""
+        """What `mutate` makes of a file, without taking it apart again for each mutation."""
         if mutation.raw:
             return mutate(FILES[name], mutation, "pm")
         tree = pickle.loads(TREES[name])
@@ -181,8 +188,8 @@ def counting(path: str, number: int) -> bytes:
 
 def crowded(columns: int, row_groups: int) -> bytes:
     """A block of many columns to which very many row groups refer."""
-    names = tuple(Column(f"c{number}", PhysicalType.INT64) for number in range(columns))
-    one = RowGroup(1, (Chunk(0, 1, 1, 4, 8),) * columns)
+    names = tuple(SnapshotColumn(f"c{number}", PhysicalType.INT64) for number in range(columns))
+    one = SnapshotRowGroup(1, (SnapshotChunk(0, 1, 1, 4, 8),) * columns)
     tree = take_apart(PmFile((SnapshotValue(names, (one,), 1 << 20, 8),)).build())
     tree.snapshots[0].row_group_entries *= row_groups
     return put_together(tree)

@@ -107,7 +107,7 @@ DATA = {name: file.build() for name, file in FILES.items()}
 LEAVES = {name: [leaf for leaf in traced_file(data) if leaf.length] for name, data in DATA.items()}
 TIERS: tuple[Tier, ...] = ("index", "pages")
 DECODED = 10 if SUGGESTED == 1 else 120
-"""One file of so many is judged by its values, too; one of ten by `make damages`."""
+"""One file of this number is judged by its values, too; one of ten by `make damages`."""
 
 HOSTILE = (
     b"\0",
@@ -267,7 +267,7 @@ def long_dictionary() -> bytes:
 
 
 def unpacks_to(codec: CompressionCodec, claimed: int, body: bytes = b"") -> bytes:
-    """A compressed page that claims to unpack to so many bytes."""
+    """A compressed page that claims to unpack to a number of bytes."""
 
     def edit(tree: FileTree) -> None:
         facts: Any = tree.footer.row_groups[0].columns[0].meta_data
@@ -329,7 +329,7 @@ def test_what_a_file_only_claims_costs_the_decoder_one_file(tmp_path: Path) -> N
     for name, made in HOSTILE_FILES.items():
         (tmp_path / f"{name}.parquet").write_bytes(made())
     (tmp_path / "zzz.parquet").write_bytes(DATA["flat"])
-    report = pqassay.check(tmp_path, tier="values", jobs=2, memory=1 << 30, timeout=20)
+    report = pqassay.check(tmp_path, tier="values", jobs=2, memory=1 << 30, timeout=60)
 
     for file in report.files:
         require_report(file)

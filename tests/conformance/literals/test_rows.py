@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from pqassay.literals.rows import canonical_row, digest, rows_difference
 from pqassay_spec.golden.literals import (
-    Binary,
+    BinaryLiteral,
     Date,
     Decimal,
     Float,
@@ -35,7 +35,7 @@ VALUES = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(), st.
 @given(VALUES)
 def test_a_value_survives_the_way_through_json(value: Value) -> None:
     there = json.loads(json.dumps(write_value(value), default=vars))
-    tags = {"int": LongInteger, "float": Float, "bytes": Binary}
+    tags = {"int": LongInteger, "float": Float, "bytes": BinaryLiteral}
     if isinstance(there, dict):
         ((tag, text),) = there.items()
         there = tags[tag](text)
@@ -51,7 +51,7 @@ def test_a_value_survives_the_way_through_json(value: Value) -> None:
         (0.1, Float("0.1")),
         (-0.0, Float("-0.0")),
         (math.inf, Float("inf")),
-        (b"\x00\xff", Binary("00ff")),
+        (b"\x00\xff", BinaryLiteral("00ff")),
     ],
 )
 def test_what_other_languages_would_change_is_tagged(value: Value, written: object) -> None:
@@ -59,7 +59,7 @@ def test_what_other_languages_would_change_is_tagged(value: Value, written: obje
 
 
 WRONG: list[Written] = [
-    *(LongInteger("1.0"), LongInteger(" 1"), Float("x"), Binary("0g"), Decimal("1,5"), Decimal("NaN")),
+    *(LongInteger("1.0"), LongInteger(" 1"), Float("x"), BinaryLiteral("0g"), Decimal("1,5"), Decimal("NaN")),
     *(Date("2020-01-01"), Time("1.5"), Timestamp("")),
 ]
 
@@ -88,7 +88,10 @@ def test_rows_of_every_type_are_read_from_json_and_compared() -> None:
     (row,) = rows.values()
 
     assert row[:5] == [True, Decimal("-1.50"), Date("-1"), Time("0"), Timestamp("1")]
-    assert row[6:] == [Struct({"b": 1, "a": Binary("ff")}), Map([("k", LongInteger("9007199254740993"))])]
+    assert row[6:] == [
+        Struct({"b": 1, "a": BinaryLiteral("ff")}),
+        Map([("k", LongInteger("9007199254740993"))]),
+    ]
     assert canonical_row(row) == (
         '[true,{"decimal":"-1.50"},{"date":"-1"},{"time":"0"},{"timestamp":"1"},'
         '{"list":[{"float":"7ff8000000000000"},null,{"list":[]}]},'

@@ -31,7 +31,7 @@ from pqassay.proof import engines as proof_engines
 from pqassay.proof import trial
 from pqassay.proof.candidates import _range
 from pqassay.proof.engines import ENGINES, Engine, require_engines
-from pqassay.proof.queries import Column, Comparison, Kind, Query, true_rows
+from pqassay.proof.queries import ColumnQuery, Query, QueryColumn, QueryKind, true_rows
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import _answer, _said, _table, compared, plan
 from pqassay.report.model import EngineAnswer, Finding, Proof, Report, json_schema, members
@@ -252,16 +252,16 @@ def test_what_no_query_can_show_is_said(one: Finding, reason: str, good: bytes, 
 
 
 COLUMNS = {
-    name: Column(name, kind, type_)
+    name: QueryColumn(name, kind, type_)
     for name, kind, type_ in (
-        ("id", Kind.INTEGER, pa.int64()),
-        ("name", Kind.TEXT, pa.large_string()),
-        ("score", Kind.DOUBLE, pa.float64()),
-        ("price", Kind.DECIMAL, pa.decimal128(9, 2)),
-        ("day", Kind.DATE, pa.date32()),
-        ("moment", Kind.TIMESTAMP, pa.timestamp("us", "UTC")),
-        ("raw", Kind.BYTES, pa.large_binary()),
-        ("even", Kind.BOOLEAN, pa.bool_()),
+        ("id", QueryKind.INTEGER, pa.int64()),
+        ("name", QueryKind.TEXT, pa.large_string()),
+        ("score", QueryKind.DOUBLE, pa.float64()),
+        ("price", QueryKind.DECIMAL, pa.decimal128(9, 2)),
+        ("day", QueryKind.DATE, pa.date32()),
+        ("moment", QueryKind.TIMESTAMP, pa.timestamp("us", "UTC")),
+        ("raw", QueryKind.BYTES, pa.large_binary()),
+        ("even", QueryKind.BOOLEAN, pa.bool_()),
     )
 }
 
@@ -270,7 +270,7 @@ QUERIES = [
     *(
         Query(
             tuple({name: COLUMNS[name] for name in ("id", name)}.values()),
-            (Comparison("=", COLUMNS[name], table().column(name)[350].as_py()),),
+            (ColumnQuery("=", COLUMNS[name], table().column(name)[350].as_py()),),
         )
         for name in COLUMNS
     ),
@@ -278,15 +278,15 @@ QUERIES = [
         Query(
             (COLUMNS[name],),
             (
-                Comparison(">=", COLUMNS[name], table().column(name)[250].as_py()),
-                Comparison("<=", COLUMNS[name], table().column(name)[420].as_py()),
+                ColumnQuery(">=", COLUMNS[name], table().column(name)[250].as_py()),
+                ColumnQuery("<=", COLUMNS[name], table().column(name)[420].as_py()),
             ),
         )
         for name in COLUMNS
         if name != "even"
     ),
-    Query((COLUMNS["id"], COLUMNS["score"]), (Comparison("is null", COLUMNS["score"]),)),
-    Query((COLUMNS["score"],), (Comparison("is not null", COLUMNS["score"]),)),
+    Query((COLUMNS["id"], COLUMNS["score"]), (ColumnQuery("is null", COLUMNS["score"]),)),
+    Query((COLUMNS["score"],), (ColumnQuery("is not null", COLUMNS["score"]),)),
 ]
 
 

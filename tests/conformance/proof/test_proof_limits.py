@@ -17,19 +17,19 @@ import pqassay
 import processes
 from places import GOLDEN_FILES
 from pqassay.judge import workers
-from pqassay.judge.workers import Limits
+from pqassay.judge.workers import WorkerLimits
 from pqassay.proof import trial
 from pqassay.proof.engines import ENGINES as REAL
 from pqassay.proof.engines import Engine
 from pqassay.proof.queries import Query
 from pqassay.proof.trial import NO_ANSWER, NOT_ASKED, EngineProcesses
-from pqassay.proof.worker import Answered
+from pqassay.proof.worker import ProofAnswer
 from pqassay.report.renderers.text import render
 
 pytestmark = pytest.mark.slow
 
 SECONDS = 6.0
-"""A tenth of the time that a query has by default."""
+"""Time of a query that hangs, in which it has to begin; a tenth of what a query has by default."""
 
 PYARROW = next(engine for engine in REAL if engine.name == "pyarrow")
 
@@ -60,12 +60,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def running() -> Iterator[EngineProcesses]:
-    with EngineProcesses([PYARROW], Limits(2, timeout=SECONDS)) as found:
-        yield found
+    """Processes without a time limit, until `limit` gives them one."""
+    with EngineProcesses([PYARROW], WorkerLimits(2, timeout=0)) as processes_of_engines:
+        yield processes_of_engines
+
+
+def limit(running: EngineProcesses) -> None:
+    """Let what hangs end; what answers is asked before, since on a busy machine it may take long."""
+    running.limits = WorkerLimits(2, timeout=SECONDS)
 
 
 def ended() -> set[bool]:
-    """Whether the processes have ended that `hanging` has told of."""
+    """Whether the processes have ended that `hanging` has reported."""
     return {processes.gone(int(pid)) for pid in Path("begun").read_text().split()}
 
 
@@ -74,8 +80,9 @@ def test_an_engine_that_hangs_on_a_file_is_ended_and_said_to_give_no_answer(
 ) -> None:
     monkeypatch.setattr(trial, "require_engines", lambda _: (HANGING,))
     monkeypatch.setattr(trial, "TIME_OF_EACH", 0.0)
+    monkeypatch.setattr(EngineProcesses, "seconds", lambda self, _: SECONDS if self._begun else None)
     path = GOLDEN_FILES / "sta" / "max-too-small" / "data.parquet"
-    report = trial.proved(pqassay.check(path, tier="values", only=["STA-041"]), timeout=SECONDS)
+    report = trial.proved(pqassay.check(path, tier="values", only=["STA-041"]))
     found = report.files[0].findings[0].proof
 
     assert found is not None
@@ -108,16 +115,19 @@ def test_an_engine_that_gave_no_answer_is_not_asked_again_about_the_file(
 ) -> None:
     asked = (hanging("broken", None), truth)  # type: ignore[arg-type]  # of a broken file it does not matter
     running.start(PYARROW, (RIGHT, truth))
+    limit(running)
 
-    assert [Answered(error=NO_ANSWER, has_panicked=True)] == running.ask(PYARROW, "file", [asked], 0)
+    assert [ProofAnswer(error=NO_ANSWER, has_panicked=True)] == running.ask(PYARROW, "file", [asked], 0)
     assert {True} == ended()
-    assert [Answered(error=NOT_ASKED, has_panicked=True)] == running.ask(PYARROW, "file", [asked], 0)
+    assert [ProofAnswer(error=NOT_ASKED, has_panicked=True)] == running.ask(PYARROW, "file", [asked], 0)
     assert 1 == len(Path("begun").read_text().splitlines())
 
 
 def test_what_decodes_has_a_limit_as_well(running: EngineProcesses) -> None:
+    limit(running)
     with pytest.raises(TimeoutError):
         running.decode(signal.pause, size=0)
+    running.limits = WorkerLimits(2, timeout=0)
 
     assert os.getpid() != running.decode(os.getpid, size=0)
 
@@ -130,6 +140,7 @@ def test_a_process_that_does_not_even_begin_has_a_limit(
 
     monkeypatch.setattr(workers, "new_pool", pool)
     monkeypatch.setattr(trial, "BEGINNING", 0.1)
+    limit(running)
     with pytest.raises(TimeoutError):
         running.decode(os.getpid, size=0)
 
@@ -142,11 +153,11 @@ def test_a_process_that_ends_after_its_answer_is_followed_by_another(
     ends = f"lambda: (open({str(answered)!r}).close(), os._exit(3))"  # opened only when it is opened for writing, too
     late = f"import os, threading; threading.Thread(target={ends}).start(); {RIGHT}"
 
-    assert [Answered(rows=1)] == running.ask(PYARROW, "a", [(late, truth)], 0)
+    assert [ProofAnswer(rows=1)] == running.ask(PYARROW, "a", [(late, truth)], 0)
     answered.write_bytes(b"")
     pool = running._pools[PYARROW.process]
     processes.until(lambda: not pool.active, "the process ends")
-    assert [Answered(rows=1)] == running.ask(PYARROW, "a", [(RIGHT, truth)], 0)
+    assert [ProofAnswer(rows=1)] == running.ask(PYARROW, "a", [(RIGHT, truth)], 0)
 
 
 LEADS = """
@@ -159,7 +170,7 @@ program = (
     "import os, pathlib, signal, subprocess; child = subprocess.Popen(['sleep', '1000']); "
     f"pathlib.Path({sys.argv[1]!r}).write_text(f'{{os.getpid()}} {{child.pid}} .'); signal.pause()"
 )
-with EngineProcesses(ENGINES, workers.Limits(2, timeout=0)) as running:
+with EngineProcesses(ENGINES, workers.WorkerLimits(2, timeout=0)) as running:
     running.ask(ENGINES[0], "file", [(program, pathlib.Path("truth"))], 0)
 """
 

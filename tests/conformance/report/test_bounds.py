@@ -1,4 +1,4 @@
-"""Bounds of what a sample says of all files, against exact sums and against simulated lakes."""
+"""Bounds of what a sample says about all files, against exact sums and against simulated lakes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RISK = 0.05
 
 
 def tail(broken: int, tested: int, files: int, all_broken: int) -> float:
-    """How likely a sample has at most so many broken files, by whole numbers."""
+    """How likely a sample has at most ``broken`` broken files, by whole numbers."""
     ways = sum(
         math.comb(all_broken, number) * math.comb(files - all_broken, tested - number)
         for number in range(broken + 1)

@@ -160,5 +160,5 @@ def test_a_baseline_names_the_release_that_wrote_it_and_counts_what_later_rules_
         lines[release] = next(line for line in told if line.startswith("baseline ")).partition("0 stale")[2]
 
     assert RELEASES[-1] == content["rules"]
-    # Of a newer release, nobody here knows the rules.
+    # The rules of a newer release are not known here.
     assert {"0.7": "", "0.6": ", 1 by rules that came after pqassay 0.6, which wrote it", "77.1": ""} == lines

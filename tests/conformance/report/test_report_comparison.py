@@ -13,7 +13,7 @@ import pqassay
 from idx1_files import Idx1File
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
-from pqassay.report.comparison import Comparison, compare
+from pqassay.report.comparison import ReportComparison, compare
 from pqassay.report.model import FileReport, Report, Untested, summarise
 from pqassay.report.run.model import Outcome, Result, RunReport
 from report_samples import WICKED, museum, run_report, wicked
@@ -36,7 +36,7 @@ def report(*files: FileReport, **changes: object) -> Report:
     return dataclasses.replace(BAD, files=list(files), summary=summarise(files), **changes)  # type: ignore[arg-type]
 
 
-def told(comparison: Comparison) -> list[tuple[str, str, str | None, bool]]:
+def told(comparison: ReportComparison) -> list[tuple[str, str, str | None, bool]]:
     return [(entry.change, entry.where, entry.part, entry.counted) for entry in comparison.entries]
 
 

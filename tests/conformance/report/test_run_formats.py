@@ -193,7 +193,7 @@ def test_a_comparison_tells_results_with_one_cause_together_and_lies_in_notes() 
         "broken        sta/f  scan",
     ] == [line for line in lines if line.startswith("broken")]
     assert "    also    pix/c (scan)" in lines
-    note = "of the well-formed lies, which are not scored: right before, rows lost now: pix/lie"
+    note = "well-formed lies, which are not scored: right before, rows lost now: pix/lie"
     assert f"note: {note}" in lines
 
 

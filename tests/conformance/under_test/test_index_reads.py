@@ -57,7 +57,7 @@ def reads_in_filters(data: bytes, *rules: str) -> list[tuple[int, int]]:
 
 
 def without_lengths(data: bytes) -> bytes:
-    """The file, whose footer says of no bloom filter how long it is."""
+    """The file, whose footer gives no lengths of bloom filters."""
 
     def forget(metadata: Any) -> None:
         for group in metadata.row_groups:

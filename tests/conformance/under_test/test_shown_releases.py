@@ -90,7 +90,7 @@ def test_counts_of_nan_are_asked_for_only_where_the_footer_shows_that_they_were_
 
 def test_no_mark_is_looked_for_in_a_file_that_breaks_no_young_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     def unexpected(_: object) -> object:
-        raise AssertionError("a walk that nobody needs")
+        raise AssertionError("a needless walk")
 
     monkeypatch.setattr(shown_releases, "marks_of", unexpected)
 

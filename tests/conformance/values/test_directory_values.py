@@ -1,4 +1,4 @@
-"""Indexes of a directory beside data of every type, drawn at random: what the reference algorithms of the specification say of the
+"""Indexes of a directory beside data of every type, drawn at random: what the reference algorithms of the specification say about the
 rows is found true, and is found false once one value, count or bit of it is another."""
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def test_a_value_that_is_left_out_is_found_missing_in_every_type(granularity: Gr
 
 
 def sums(name: str, granularity: Granularity, off: int = 0, key: str | None = None) -> Index:
-    """The zone sums of a column, by a key; the first sum is off by so many units, or by a bit of a double."""
+    """The zone sums of a column, by a key; the first sum is off by a number of units, or by a bit of a double."""
     blob_groups, sizes, keys, minima, maxima = b"", [], [], [], []
     kind = zone_sums.SumKind.DOUBLE if name in ("floats", "doubles") else zone_sums.SumKind.INTEGER
     step = STEPS[granularity]

@@ -17,7 +17,7 @@ ROOT = SchemaGroup(None, "", 0, 0, 0, 0)
 OUTER = SchemaGroup(SchemaGroup(ROOT, "l", 1, 2, 1, 0), "list", 2, 7, 2, 1)
 INNER = SchemaGroup(SchemaGroup(OUTER, "element", 3, 15, 3, 1), "list", 4, 20, 4, 2)
 LEAF = SchemaLeaf(INNER, SchemaElement(name="element"), 5, 2)
-"""Of optional lists of optional lists of optional values."""
+"""Levels of optional lists of optional lists of optional values."""
 
 entries = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=1, max_size=12)
 

@@ -1,4 +1,4 @@
-"""Each column chunk is decoded once, whatever is said of it, and only where something is asked."""
+"""Each column chunk is decoded once, whatever the claims about it, and only where something is asked."""
 
 from __future__ import annotations
 

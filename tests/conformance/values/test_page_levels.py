@@ -385,7 +385,7 @@ def test_the_beginning_of_a_decoded_page_tells_what_the_whole_does(
         whole = outcome(chunk)
         if (
             chunk.column == "text"
-        ):  # bytes behind the texts of a page are looked for where nobody decoded them
+        ):  # bytes behind the texts of a page are looked for where they were not decoded
             whole = (
                 [place for place in whole[0] if place[1].kind is not FaultKind.VALUES_RUN_ON],
                 *whole[1:],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import pqassay
 from damage import tries
 from pqassay.checks import registry
-from pqassay.checks.asking import Group, ask
+from pqassay.checks.asking import BrokenPlaces, ask
 from pqassay.checks.pm.subjects import CHUNK, TIMESTAMP_CHUNK
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
 from pqassay.under_test.pm import chunks as pm_chunks
@@ -24,7 +24,7 @@ from pqassay_reference.pm.write import create
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import DESIGNATED_TYPE_BIT, ColumnType, PhysicalType
-from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue
+from pqassay_spec.pm.value import SnapshotChunk, SnapshotColumn, SnapshotRowGroup, SnapshotValue
 
 pytestmark = pytest.mark.slow
 
@@ -95,7 +95,7 @@ def chunks_of(data: bytes) -> PmChunks:
     )
 
 
-def outcomes(chunks: PmChunks) -> dict[str, dict[str | None, Group]]:
+def outcomes(chunks: PmChunks) -> dict[str, dict[str | None, BrokenPlaces]]:
     """For each rule where it is broken."""
     answers = ask(chunks.parsed.file, RULES)
     assert set(RULES) == answers.applied
@@ -287,10 +287,12 @@ def test_a_file_without_row_groups_has_nothing_to_screen() -> None:
 def test_bloom_filters_are_judged_alike_with_and_without_a_screen(
     patches: pytest.MonkeyPatch, data: Any
 ) -> None:
-    columns = tuple(Column(f"c{number}", PhysicalType.INT32, number, 5, 0, 0, 1, 1) for number in range(4))
-    chunk = Chunk(0, 1, 2, 4, 1, 0, bloom=bytes(32))
+    columns = tuple(
+        SnapshotColumn(f"c{number}", PhysicalType.INT32, number, 5, 0, 0, 1, 1) for number in range(4)
+    )
+    chunk = SnapshotChunk(0, 1, 2, 4, 1, 0, bloom=bytes(32))
     groups = tuple(
-        RowGroup(
+        SnapshotRowGroup(
             2,
             tuple(
                 replace(chunk, offset=4 + 16 * row + 4 * column, bloom=None if column == 2 else bytes(32))

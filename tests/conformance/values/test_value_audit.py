@@ -169,7 +169,7 @@ def falsehoods(data: bytes, name: str) -> list[tuple[str, Mutation]]:
     code = {"int32": "<i", "uint64": "<Q"}[name]
 
     def moved(raw: bytes, by: int, other: bytes | None = None) -> bytes | None:
-        """A bound that is another one; ``None`` for what is no number, or lies beyond the other bound."""
+        """A bound that is another one; ``None`` for what is not a number, or lies beyond the other bound."""
         if raw == other:
             return None
         try:

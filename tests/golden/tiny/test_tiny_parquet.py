@@ -25,7 +25,7 @@ from pqassay_golden.tiny.parquet import (
     AnyType,
     Column,
     Encoding,
-    Index,
+    IndexToEmbed,
     Kind,
     Layout,
     ListOf,
@@ -49,7 +49,7 @@ pytestmark = pytest.mark.slow
 
 
 def integers(bits: int, *, signed: bool = True) -> st.SearchStrategy[int]:
-    """All integers of so many bits."""
+    """All integers of ``bits`` bits."""
     return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1) if signed else st.integers(0, (1 << bits) - 1)
 
 
@@ -285,7 +285,9 @@ def test_the_index_stands_where_it_is_asked_for(part: Part) -> None:
     rest = tuple(other for other in BODY if other not in ("idx1", part))
     column = Column("a", "string", ["x", "y", "z"])
     for body in ((*rest, "idx1", part), (*rest, part, "idx1")):
-        file = TinyParquet([column], page_index=True, bloom_filters=("a",), index=Index("a"), body=body)
+        file = TinyParquet(
+            [column], page_index=True, bloom_filters=("a",), index=IndexToEmbed("a"), body=body
+        )
         paths = [piece.path for piece in take_apart(file.build()).body]
         there = "row_groups[0].columns[0]." + part.replace(" ", "_").replace("indexes", "index").rstrip("s")
 
@@ -304,15 +306,15 @@ TEXT = Column("a", "string", ["x"])
             TinyParquet([Column("a", "string", [None], optional=False)]),
             "column a is required and holds a null",
         ),
-        (TinyParquet([Column("a", "int32", [1 << 31])]), "column a holds what is no int32"),
-        (TinyParquet([Column("a", "string", [1])]), "column a holds what is no string"),
+        (TinyParquet([Column("a", "int32", [1 << 31])]), "column a holds a value that is not int32"),
+        (TinyParquet([Column("a", "string", [1])]), "column a holds a value that is not string"),
         (TinyParquet([TEXT], row_group_rows=-1), "row_group_rows is -1"),
         (TinyParquet([TEXT], page_rows=0), "page_rows is 0"),
         (
             TinyParquet([TEXT], page_index=True, body=("offset indexes", "row groups")),
             "behind all row groups",
         ),
-        (TinyParquet([TEXT], index=Index("b")), "no column b to index"),
+        (TinyParquet([TEXT], index=IndexToEmbed("b")), "no column b to index"),
     ],
 )
 def test_what_cannot_be_written_is_refused(file: TinyParquet, reason: str) -> None:

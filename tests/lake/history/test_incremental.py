@@ -1,4 +1,4 @@
-"""Checks without Spark that take over what a findings table says of files that have not changed."""
+"""Checks without Spark that reuse what a findings table says about unchanged files."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_a_file_of_an_iceberg_table_has_the_owner_of_its_snapshot(tmp_path: Path
 
 
 def test_in_a_table_no_remedy_is_a_command_that_refuses_there(tmp_path: Path) -> None:
-    """A file with a false bound in its footer: alone it is stripped; in a table the table has to write it anew."""
+    """A file with a false bound in its footer: alone it is stripped; in a table the table has to rewrite it."""
     table = Path(shutil.copytree(GOLDEN_FILES / "dlt/plain/table", tmp_path / "t"))
     false = GOLDEN_FILES / "sta/max-too-small/data.parquet"
     shutil.copy(false, table / "part-0.parquet")

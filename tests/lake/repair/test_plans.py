@@ -71,7 +71,7 @@ def test_each_file_is_mended_where_it_lives(lake: Path) -> None:
 
 
 def merged(table: str) -> str:
-    """The statement by which the first file of the golden Delta table is written anew."""
+    """The statement that rewrites the first file of the golden Delta table."""
     names = [f"`{name}`" for name in COLUMNS]
     return (
         f"MERGE INTO {table} t USING (SELECT DISTINCT {', '.join(names)} FROM {table} WHERE _metadata.file_name IN ('part-0.parquet')) f "
@@ -262,8 +262,8 @@ def commit(table: Path, version: int, *actions: dict[str, Any]) -> None:
     (table / f"_delta_log/{version:020}.json").write_text(lines)
 
 
-def mended(table: Path) -> None:
-    """Write the file of the false bound anew, as a writer would: another file in its place, with true bounds."""
+def repaired(table: Path) -> None:
+    """Rewrite the file of the false bound, as a writer would: another file in its place, with true bounds."""
     log = (table / "_delta_log/00000000000000000000.json").read_text().splitlines()
     add = next(
         one["add"] for line in log if (one := json.loads(line)).get("add", {}).get("path") == "part-0.parquet"
@@ -280,7 +280,7 @@ def test_after_the_repair_what_came_in_its_place_is_judged_and_nothing_else(lake
     reported("sales")
     planned()
     before = run("check", "--only-files", f"repair-plan/quarantine.{form}", "--format", "json", code=1)
-    mended(lake / "sales")
+    repaired(lake / "sales")
 
     after = run("check", "--only-files", f"repair-plan/quarantine.{form}", "--format", "json")
 

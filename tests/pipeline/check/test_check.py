@@ -31,7 +31,7 @@ from pqassay_spark.jobs.spark_jobs import JobError, run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pqassay.judge.checker import Plan
+    from pqassay.judge.checker import CheckPlan
     from pqassay.report.model import Report
 
 pytestmark = pytest.mark.spark
@@ -85,7 +85,7 @@ def wicked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def plan(wicked: Path) -> Plan:
+def plan(wicked: Path) -> CheckPlan:
     return planned(wicked, tier="index")
 
 
@@ -175,14 +175,14 @@ def test_a_decoder_that_crashes_hangs_or_takes_all_memory_costs_one_file(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     plan = planned(lake(tmp_path, a=GOOD, eat=GOOD, hang=GOOD, segfault=GOOD, z=BAD), tier="values")
-    means = Means(timeout=15, memory=2 << 30, judge=wicked_judges.wicked)
+    means = Means(timeout=45, memory=2 << 30, judge=wicked_judges.wicked)
     verdicts = judged(spark, plan.targets, plan.settings, means)
     found = outcomes(concluded(plan, [verdict for verdict, _ in verdicts]))
 
     assert {
         "a": ("conformant", None),
         "eat": ("errored", "there is not enough memory for it"),
-        "hang": ("errored", "judging it took longer than 15 s; --timeout gives it more"),
+        "hang": ("errored", "judging it took longer than 45 s; --timeout gives it more"),
         "segfault": ("errored", "the process that judged it was killed by SIGSEGV"),
         "z": ("nonconformant", None),
     } == found
@@ -228,11 +228,11 @@ def test_skewed_sizes_are_balanced(tmp_path: Path) -> None:
 
     assert [1, 1, 1, 1] == [sum(position % 10 == 0 for position in task) for task in deep]
     assert list(range(40)) == sorted(position for task in deep for position in task)
-    # Of metadata a large file has hardly more than a small one.
+    # A large file has hardly more metadata than a small one.
     assert max(map(len, shallow)) <= 28
 
 
-def test_progress_ends_with_all_files_and_all_findings(spark: SparkSession, plan: Plan) -> None:
+def test_progress_ends_with_all_files_and_all_findings(spark: SparkSession, plan: CheckPlan) -> None:
     told: list[tuple[int, int, int]] = []
     verdicts = judged(spark, plan.targets, plan.settings, Means(), tell=lambda *counts: told.append(counts))
     total = len(plan.targets)

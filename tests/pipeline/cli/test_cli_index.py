@@ -79,13 +79,13 @@ def test_a_session_that_ran_before_goes_on_after_the_command(spark: SparkSession
         (
             ["sales", "-c", "a,b", "--no-table"],
             (
-                "a file holds one index, that of a; what other columns hold goes into an index table, and there is to be none: "
+                "a file holds one index, that of a; other columns need an index table, which is switched off: "
                 "name its folder (--table), or one column"
             ),
         ),
         (
             ["sales", "-c", "a", "--table", "other"],
-            "other: none of its parts can be read; if it is an index table, remove it, else name another folder",
+            "other: no part of it can be read; if it is an index table, remove it, else name another folder",
         ),
         (
             ["abc://lake/sales", "-c", "a"],

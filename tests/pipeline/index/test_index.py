@@ -1,4 +1,4 @@
-"""Indexing a folder on Spark: every file old or new, again and again, whatever is in the folder and whoever is killed."""
+"""Indexing a folder on Spark: every file old or new, again and again, whatever is in the folder and whichever process is killed."""
 
 from __future__ import annotations
 

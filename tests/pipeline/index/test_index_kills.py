@@ -48,7 +48,7 @@ class Lake(NamedTuple):
     indexed: dict[str, bytes]
 
     def states(self, root: Path) -> list[str]:
-        """Of every file of a copy: old, new, or anything else."""
+        """The state of every file of a copy: old, new, or anything else."""
         found: list[str] = []
         for name in sorted(self.plain):
             content = (root / name).read_bytes()
@@ -95,7 +95,7 @@ def held(root: Path) -> Generator[None]:
 
 
 def wait_for_files(lake: Lake, copy: Path) -> None:
-    """Wait until so many files are done that the workers wait for those that are held."""
+    """Wait until enough files are done that the workers wait for those that are held."""
     processes.until(lambda: lake.states(copy).count("new") >= DONE_BEFORE, f"{DONE_BEFORE} files are done")
 
 

@@ -71,7 +71,7 @@ def test_what_is_no_data_is_left_out(tmp_path: Path) -> None:
     ):
         write(tmp_path / name)
     write_part(tmp_path / "sales.index", 1, 0, [Entry("a", 1, 1, "n", 1, 0, ("x",))])
-    write(part_path(tmp_path / "other", 1, 0))  # is called like a part, and is none
+    write(part_path(tmp_path / "other", 1, 0))  # is called like a part, and is not one
     (tmp_path / "table.parquet").mkdir()
     assert names(tmp_path) == [("a.parquet",), ("other/part-00000001-00000.parquet",)]
 

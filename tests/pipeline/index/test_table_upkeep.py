@@ -71,7 +71,7 @@ def test_parts_are_put_together_only_by_who_is_alone(tmp_path: Path, monkeypatch
             assert other.take()
         one.share()
         assert one.take()
-        # A run that begins now waits until they are put together: it asks for what is not to be had yet.
+        # A run that begins now waits until they are put together: it asks for what is not available yet.
         asks, began = threading.Event(), threading.Event()
 
         def asked(descriptor: int, operation: int) -> None:
@@ -137,7 +137,7 @@ def test_a_table_may_stand_unseen_in_the_folder_and_anywhere_near_a_single_file(
 
 def test_what_is_called_a_part_and_is_no_file_is_refused(tmp_path: Path) -> None:
     index_table.part_path(tmp_path, 1, 0).mkdir()
-    with pytest.raises(Refused, match=r"part-00000001-00000\.parquet is no file"):
+    with pytest.raises(Refused, match=r"part-00000001-00000\.parquet is not a file"):
         table_upkeep.require_table_folder(tmp_path, "elsewhere")
 
 
@@ -230,7 +230,7 @@ def test_a_damaged_part_is_found_out_again_and_removed(spark: SparkSession, tmp_
         index_files(spark, root, ["nation"], table=folder)
     done = index_files(spark, root, ["nation"])
     assert (done.indexed, done.fresh) == (0, 1)
-    assert done.warnings == [f"{part} could not be read; what it said was found out again"]
+    assert done.warnings == [f"{part} could not be read; its files were indexed again"]
     assert names(folder) == ["part-00000002-00000.parquet"]
     assert table_rows(folder) == expected_rows(root)
     assert index_files(spark, root, ["nation"]).warnings == []

@@ -71,7 +71,7 @@ def test_the_last_words_of_a_process_stand_before_what_is_said_of_its_end(
 def test_a_signal_while_java_starts_ends_it_and_leaves_no_java(tmp_path: Path) -> None:
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
-    # As the real one: it has started when the signal has come, ends if nobody is there any more, but stays if it cannot say
+    # As the real one: it has started when the signal has come, ends if its parent is gone, but stays if it cannot say
     # where it listens.
     java.write_text(
         f"""#!/bin/sh

@@ -79,7 +79,7 @@ LONG = "there is no decimal of more than 38 digits"
 
 
 def differences(case: Drawn, tree: Any, schema: Any) -> set[str]:
-    """By which designs of Spark a condition may mean something else, or is none; empty where it means the same."""
+    """By which designs of Spark a condition may mean something else, or is not one; empty where it means the same."""
     names: set[str] = set()
     for name, constant in constants_of(tree):
         value, kind = constant.written, find_column(schema, name, case_sensitive=False).kind

@@ -237,7 +237,7 @@ def test_spark_finds_the_rows_that_were_written_and_opens_only_files_that_may_ho
             assert truth == sorted(row.id for row in rows.collect())
             assert plan.files == len(lake.files)
             opened = files_opened(rows)
-            # Of a condition that contradicts itself Spark knows without any file that it finds nothing.
+            # Spark knows without any file that a condition that contradicts itself finds nothing.
             assert opened == plan.files - len(plan.skipped) or (opened == 0 and not truth)
             if "'id'" not in str(tree):
                 hopeless = [

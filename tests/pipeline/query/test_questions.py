@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as st
 
-from pqassay_spark.query.comparisons import Known
+from pqassay_spark.query.comparisons import KnownMoment
 from pqassay_spark.query.predicates import CHAR_KEY, SchemaColumn
 from pqassay_spark.query.questions import AskedColumn, question
 
@@ -103,7 +103,7 @@ CASES: list[tuple[st.DataType, list[Any], list[Any], list[Any] | None]] = [
     (st.BinaryType(), [b"a", b"\xff"], [">", "x", b"\x80"], [b"\xff"]),
     (st.BinaryType(), [b"a", b"\xff"], ["=", "x", "a"], OPEN),
     (st.DateType(), DAYS, ["=", "x", DAYS[2]], [DAYS[2]]),
-    (st.DateType(), DAYS, ["=", "x", Known(19782)], [DAYS[2]]),
+    (st.DateType(), DAYS, ["=", "x", KnownMoment(19782)], [DAYS[2]]),
     (st.DateType(), DAYS, ["=", "x", "2024-02-29"], OPEN),
     (st.DateType(), DAYS, ["=", "x", MOMENTS[0]], OPEN),
     (st.TimestampType(), MOMENTS, [">=", "x", MOMENTS[1]], [MOMENTS[1]]),

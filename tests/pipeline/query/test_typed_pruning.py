@@ -134,7 +134,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in range(FILES):
         columns: dict[str, Any] = {"id": range(file * GROUP * GROUPS, (file + 1) * GROUP * GROUPS)}
         for place, (name, (kind, values)) in enumerate(COLUMNS.items()):
-            # Of each row group two values, other ones in each.
+            # Two values of each row group, other ones in each.
             numbers = [group * 2 + file + row % 2 for group in range(GROUPS) for row in range(GROUP)]
             some = [values[number % len(values)] for number in numbers]
             some[(file * 5 + place) % len(some)] = None
@@ -158,7 +158,7 @@ def places(ids: set[int]) -> set[tuple[str, int]]:
 
 
 def is_known(tree: list[Any], columns: dict[str, AskedColumn], read: Reading) -> bool:
-    """Whether nothing that a tree says of columns is left open."""
+    """Whether nothing that a tree says about columns is left open."""
     if tree[0] in ("and", "or", "not"):
         return all(is_known(part, columns, read) for part in tree[1:])
     return question(tree, columns, read=read) is not None

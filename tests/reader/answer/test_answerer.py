@@ -156,7 +156,7 @@ def test_no_row_is_read_where_all_files_have_sums(lake: Path) -> None:
         (lake / f"part-{number}.parquet").unlink()
     answerer = Answerer.open(lake)
     for path in lake.iterdir():
-        path.write_bytes(b"")  # whoever read a row would fail
+        path.write_bytes(b"")  # a reader of a row would fail
     effort = answerer.ask(ARTICLE).effort
     assert (2, 0, 0) == (effort.files_from_metadata, effort.files_read, effort.data_bytes)
 
@@ -285,7 +285,7 @@ def test_folders_that_stand_for_values_are_grouped_by(tmp_path: Path) -> None:
         ("SELECT SUM(units) FROM t LIMIT -1", "LIMIT takes a whole number"),
         ("SELECT SUM(units) FROM t LIMIT 10 PERCENT", "LIMIT takes a whole number"),
         ("SELECT year, SUM(units) FROM t GROUP BY year HAVING SUM(units) > 1", "HAVING is not supported"),
-        ("SELECT COUNT(DISTINCT units) FROM t", "is no column"),
+        ("SELECT COUNT(DISTINCT units) FROM t", "is not a column"),
         ("SELECT SUM(weight) FROM t", "there is no column weight"),
         ("SELECT SUM(units) FROM t WHERE year = 'soon'", "at character 32: column year is"),
         ("DELETE FROM t", "not a SELECT"),

@@ -171,7 +171,7 @@ def refusal(path: Path, sql: str) -> str:
         ),  # nor is null
         (
             f"SELECT {DISTINCT}(channel) FROM t",
-            "has none of that column .nor have 2 other files.; pqassay index add .*--type hll",
+            "has no such entry of that column .nor have 2 other files.; pqassay index add .*--type hll",
         ),
         (f"SELECT {DISTINCT}(year) FROM t", "column year is what folders stand for"),
         (f"SELECT channel, {DISTINCT}(customer) FROM t GROUP BY channel", "leave out GROUP BY"),

@@ -71,7 +71,7 @@ def test_an_estimate_is_said_to_be_one(sales: Path) -> None:
     )
     result = asked(str(sales), question)
     assert (1, "") == (result.exit_code, result.stdout)
-    assert "part-0.parquet has none of that column" in result.stderr
+    assert "part-0.parquet has no such entry of that column" in result.stderr
 
 
 def test_an_entry_that_is_left_aside_is_named(sales: Path) -> None:

@@ -273,7 +273,7 @@ def test_the_waterfall_comes_in_place_of_the_rows(metals: Path) -> None:
     assert "  row group 1: 2 of 2 rows left by pages, 1 matched" in lines
     assert any(line.startswith("    metal ?  1 of 1 ") for line in lines)
     assert [] == [line for line in lines if "IDX1" in line], (
-        "a file without an embedded index is no exception"
+        "a file without an embedded index is not an exception"
     )
 
 

@@ -1,4 +1,4 @@
-"""Whoever leaves out rows keeps those that satisfy a condition: scan, prune, distinct sets, answer."""
+"""Whatever leaves out rows keeps those that satisfy a condition: scan, prune, distinct sets, answer."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def kept(dataset: IndexedDataset, condition: pc.Expression) -> list[str]:
 
 
 def spoil(dataset: IndexedDataset, condition: pc.Expression) -> list[str]:
-    """Overwrite the files that a condition skips, so that whoever reads one of them fails."""
+    """Overwrite the files that a condition skips, so that reading one of them fails."""
     skipped = dataset.prune(condition).skipped
     for path in skipped:
         Path(path).write_bytes(b"no Parquet file any more, but long enough for one")
@@ -204,7 +204,7 @@ def test_a_dataset_made_without_open_indexed_is_an_ordinary_one(lake: Path) -> N
 
 
 def bad_files() -> dict[str, tuple[bytes, str]]:
-    """Files that hold Peru, with indexes that cannot be used and that say they do not; and what is said of each."""
+    """Files that hold Peru, with indexes that cannot be used and that say they do not; and the reason for each."""
     data = lake_table(["Peru", "Chad"])
     good = with_record(data, ["Chad"])
     stale = bytearray(good)
@@ -215,12 +215,12 @@ def bad_files() -> dict[str, tuple[bytes, str]]:
         "stale": (bytes(stale), "the bytes at the offset are"),
         "no companion": (
             published(data, ["Chad"]),
-            "its index has no companion record, and nobody vouches for it",
+            "its index has no companion record, and is not trusted without one",
         ),
         "other rows": (with_record(data, ["Chad"], row_count=3), "row_count is 3, the file has 2 rows"),
         "other crc": (with_record(data, ["Chad"], crc32=1), "its crc32 is 1"),
         "lossy": (with_record(data, ["Chad"], lossless=False), "it says that values were lost"),
-        "other column": (with_record(data, ["Chad"], column=("id",)), "id is no string column"),
+        "other column": (with_record(data, ["Chad"], column=("id",)), "id is not a string column"),
     }
 
 

@@ -1,4 +1,4 @@
-"""Datasets that prune by the distinct sets of several columns, by row group, whoever reads them."""
+"""Datasets that prune by the distinct sets of several columns, by row group, with any reader."""
 
 from __future__ import annotations
 

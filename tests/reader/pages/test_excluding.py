@@ -1,4 +1,4 @@
-"""What distinct sets leave over: never less than what a full reading finds, on random tables and conditions."""
+"""What distinct sets keep: never less than what a full reading finds, on random tables and conditions."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_trusted_index_decides_any_condition(predicate: list[Any], years: list
 
 def test_a_file_that_its_index_excludes_is_not_read(path: Path) -> None:
     content = bytearray(Idx1File(keys=WITH_COMPANION).build())
-    content[4:60] = bytes(56)  # the pages are no pages any more
+    content[4:60] = bytes(56)  # the pages are not pages any more
 
     assert [] == rows_of(scanned(path, bytes(content), ["=", "nation", "Chad"]).table, ["year"])
     with pytest.raises((Undecodable, FormatError)):

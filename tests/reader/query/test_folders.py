@@ -151,7 +151,7 @@ def test_small_files_behind_a_store_are_read_at_once(tmp_path: Path) -> None:
 
 
 class Store:
-    """A store over a folder, which answers nobody before a name is both looked at and opened."""
+    """A store over a folder, which does not answer before a name is both looked at and opened."""
 
     def __init__(self, folder: Path) -> None:
         self._inner: Any = pafs.SubTreeFileSystem(str(folder), pafs.LocalFileSystem())

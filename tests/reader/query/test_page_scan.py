@@ -129,7 +129,7 @@ def test_a_value_that_the_type_cannot_hold_excludes_nothing_by_bytes(tmp_path: P
 
 
 def test_a_column_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="is no column"):
+    with pytest.raises(Refused, match="there is no column"):
         scan_pages(written(tmp_path, trees().build()), ["=", "colour", 1], ["number"])
 
 

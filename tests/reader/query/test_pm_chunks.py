@@ -33,7 +33,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
 from pqassay_spec.parquet.thrift import ConvertedType, FileMetaData
 from pqassay_spec.pm.codes import PhysicalType, Repetition
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 
 class Counting(BytesSource):
@@ -289,14 +289,16 @@ def test_columns_and_rows_that_are_not_there() -> None:
 
 def test_levels_that_no_schema_has_are_refused() -> None:
     with pytest.raises(Refused, match="repetition level 2 and definition level 1: no schema does"):
-        schema_of(Column("x", PhysicalType.INT32, max_rep_level=2, max_def_level=1))
+        schema_of(SnapshotColumn("x", PhysicalType.INT32, max_rep_level=2, max_def_level=1))
 
 
 @pytest.mark.parametrize("levels", [(0, 0), (0, 3), (1, 1), (1, 2), (1, 3), (2, 4), (2, 7), (3, 5)])
 @pytest.mark.parametrize("repetition", [Repetition.REQUIRED, Repetition.OPTIONAL])
 def test_a_schema_has_the_levels_that_it_was_made_for(levels: tuple[int, int], repetition: int) -> None:
     repetition_level, definition_level = levels
-    column = Column("x", PhysicalType.INT32, -1, -1, 0, repetition_level, definition_level, repetition)
+    column = SnapshotColumn(
+        "x", PhysicalType.INT32, -1, -1, 0, repetition_level, definition_level, repetition
+    )
     kinds = [element.repetition_type for element in schema_of(column)]
 
     assert (repetition_level, definition_level) == (kinds.count(2), kinds.count(2) + kinds.count(1))

@@ -142,7 +142,7 @@ def test_little_is_what_requests_at_once_bring_in_the_time_of_a_step(
 
 
 class MeetingSource(ChangingSource):
-    """A source that, once there is a barrier, answers nobody before so many have asked."""
+    """A source that, once there is a barrier, does not answer before a number of requests are waiting."""
 
     barrier: threading.Barrier | None = None
 

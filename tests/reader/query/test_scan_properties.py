@@ -304,7 +304,7 @@ def test_damaged_indexes_cost_no_row_unless_they_lie_and_a_scan_without_claims_r
 def test_whatever_bytes_are_damaged_is_read_or_refused(seed: int) -> None:
     content = scattered(good_file(), Random(seed), 1 + seed % 3)
     with contextlib.suppress(*REFUSALS):
-        scan(BytesSource(content), ASKED).to_table()  # of text that is none, Python would make no list
+        scan(BytesSource(content), ASKED).to_table()  # Python would make no list of invalid text
 
 
 @pytest.mark.parametrize("count", [-1, -(1 << 63), 1 << 31, (1 << 63) - 1])

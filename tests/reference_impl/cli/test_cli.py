@@ -46,7 +46,7 @@ def test_losses_are_a_warning(path: Path) -> None:
         (["embed", "missing", "-c", "x"], 2, "missing: no such file"),
         (["index", "extract", "."], 2, "is a directory"),
         (["embed", "{path}"], 2, "--column"),
-        (["embed", "{path}", "-c", "year"], 1, "column year holds INT64, no text"),
+        (["embed", "{path}", "-c", "year"], 1, "column year is INT64; only string columns can be indexed"),
         (["index", "extract", "{path}"], 1, "the file has no IDX1 index"),
         (["index", "extract", "missing"], 2, "no such file"),
         (["strip", "missing", "--idx1"], 2, "missing: no such file"),

@@ -20,7 +20,7 @@ from places import GUIDES, INTEROP
 from pqassay.cli.main import app
 from pqassay_reference.cli import pm_tables, tables
 from pqassay_reference.cli.pm import pm_app
-from pqassay_reference.cli.tables import Table, plain_lines
+from pqassay_reference.cli.tables import PrintedTable, plain_lines
 
 pytestmark = pytest.mark.slow
 
@@ -400,7 +400,7 @@ def test_a_name_with_a_comma_is_one_name(tmp_path: Path) -> None:
         (["-c", "x"], "there is no column x"),
         (["-c", "n,"], "there is no column ;"),
         (["-c", "n", "--where", "x = 1"], "there is no column x; columns are ts, n, s, high"),
-        (["-c", "n", "--where", "n = 'a'"], "column n holds INT, of which 'a' is no value"),
+        (["-c", "n", "--where", "n = 'a'"], "column n holds INT; 'a' is not such a value"),
         (["-c", "n", "--where", "n ="], "'n =' is not a condition"),
         (["-c", "n", "--parquet-size", "7"], "has no snapshot of a Parquet file of 7 bytes"),
     ],
@@ -553,7 +553,7 @@ def test_what_is_not_printable_is_escaped(tmp_path: Path) -> None:
 
 
 def test_columns_of_a_pipe_are_aligned_in_any_script() -> None:
-    table = Table("", ("name", "n"), [("日本", "7"), ("é", "12")], right=frozenset({1}))
+    table = PrintedTable("", ("name", "n"), [("日本", "7"), ("é", "12")], right=frozenset({1}))
 
     assert ["name   n", "日本   7", "é     12"] == plain_lines(table)
 
@@ -562,7 +562,7 @@ def test_a_terminal_gets_a_drawn_table(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    tables.show(Table("Title", ("name",), [("[red]x",)]))
+    tables.show(PrintedTable("Title", ("name",), [("[red]x",)]))
     shown = capsys.readouterr().out
 
     assert {"Title", "[red]x", "┃"} == {part for part in ("Title", "[red]x", "┃") if part in shown}

@@ -256,7 +256,7 @@ def test_a_mistake_of_ours_with_one_file_keeps_no_other_from_its_index(
 ) -> None:
     def stumbling(opened: Any, request: Request, **options: Any) -> Any:
         if "broken" in opened.source.name:
-            raise ZeroDivisionError("nobody foresaw this")
+            raise ZeroDivisionError("an unexpected failure")
         return make_index(opened, request, **options)
 
     monkeypatch.setattr(embedding, "make_index", stumbling)

@@ -65,7 +65,7 @@ def _made(path: Path, kind: IndexType, *columns: str, **options: Any) -> MadeInd
 
 
 def _groups(path: Path, columns: list[str], size: int) -> list[dict[Any, list[Any]]]:
-    """The measures of each combination of keys in each part of so many rows, by plain Python."""
+    """The measures of each combination of keys in each part of a number of rows, by plain Python."""
     rows = ARROW.read_table(path).select(columns).to_pylist()
     parts: list[dict[Any, list[Any]]] = []
     for start in range(0, len(rows), size):

@@ -12,14 +12,14 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.pm.column_values import shown_value, stored_value, with_stored_values
 from pqassay_spec.pm.codes import ColumnType, PhysicalType
 from pqassay_spec.pm.types import decimal_type
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 P, C = PhysicalType, ColumnType
 NANOSECONDS = 262152
 
 
-def column(physical: int, code: int = -1, width: int = 0) -> Column:
-    return Column("c", physical, type=code, fixed_byte_len=width)
+def column(physical: int, code: int = -1, width: int = 0) -> SnapshotColumn:
+    return SnapshotColumn("c", physical, type=code, fixed_byte_len=width)
 
 
 def i32(value: int) -> bytes:
@@ -73,7 +73,7 @@ TEXT, BYTES = column(P.BYTE_ARRAY, C.VARCHAR), column(P.BYTE_ARRAY, C.BINARY)
         ("x'" + "00" * 12 + "'", bytes(12), column(P.INT96, NANOSECONDS)),
     ],
 )
-def test_values_are_shown(shown: str, raw: bytes, column: Column) -> None:
+def test_values_are_shown(shown: str, raw: bytes, column: SnapshotColumn) -> None:
     assert shown == shown_value(raw, column)
 
 
@@ -108,7 +108,7 @@ def test_values_are_shown(shown: str, raw: bytes, column: Column) -> None:
         (bytes(16), bytes(16), UUID),
     ],
 )
-def test_constants_become_what_the_file_holds(stored: Any, value: Any, column: Column) -> None:
+def test_constants_become_what_the_file_holds(stored: Any, value: Any, column: SnapshotColumn) -> None:
     found = stored_value(value, column)
 
     assert (stored, type(stored)) == (found, type(found))
@@ -117,29 +117,29 @@ def test_constants_become_what_the_file_holds(stored: Any, value: Any, column: C
 @pytest.mark.parametrize(
     ("value", "column", "words"),
     [
-        ("5", column(P.INT32, C.INT), "column c holds INT, of which '5' is no value"),
-        (True, column(P.INT32, C.INT), "of which True is no value"),
-        (b"\x01", column(P.INT32, C.INT), "of which x'01' is no value"),
-        (5, TEXT, "column c holds VARCHAR, of which 5 is no value"),
+        ("5", column(P.INT32, C.INT), "column c holds INT; '5' is not such a value"),
+        (True, column(P.INT32, C.INT), "True is not such a value"),
+        (b"\x01", column(P.INT32, C.INT), "x'01' is not such a value"),
+        (5, TEXT, "column c holds VARCHAR; 5 is not such a value"),
         (1, column(P.BOOLEAN, C.BOOLEAN), "holds BOOLEAN"),
         ("x", column(P.DOUBLE, C.DOUBLE), "holds DOUBLE"),
-        ("yesterday", MICROS, "holds TIMESTAMP, of which 'yesterday' is no value"),
-        ("2024-02-30", MICROS, "is no value"),
-        ("2024-01-01 25:00", MICROS, "is no value"),
-        ("x", DECIMAL, "is no value"),
-        ("inf", DECIMAL, "is no value"),
+        ("yesterday", MICROS, "holds TIMESTAMP; 'yesterday' is not such a value"),
+        ("2024-02-30", MICROS, "is not such a value"),
+        ("2024-01-01 25:00", MICROS, "is not such a value"),
+        ("x", DECIMAL, "is not such a value"),
+        ("inf", DECIMAL, "is not such a value"),
         ("1.2.3", IPV4, "holds IPV4"),
         ("AB", CHAR, "holds CHAR"),
         ("x", UUID, "holds UUID"),
         (
             "x",
             column(P.FIXED_LEN_BYTE_ARRAY, width=5),
-            "holds FIXED_LEN_BYTE_ARRAY, of which 'x' is no value",
+            "holds FIXED_LEN_BYTE_ARRAY; 'x' is not such a value",
         ),
-        (5, column(P.INT96, NANOSECONDS), "is no value"),
+        (5, column(P.INT96, NANOSECONDS), "is not such a value"),
     ],
 )
-def test_constants_that_are_no_values_are_refused(value: Any, column: Column, words: str) -> None:
+def test_constants_that_are_no_values_are_refused(value: Any, column: SnapshotColumn, words: str) -> None:
     with pytest.raises(Refused) as caught:
         stored_value(value, column)
 
@@ -175,4 +175,4 @@ def test_a_decimal_that_is_shown_can_be_asked_for(unscaled: int) -> None:
     st.integers(-(1 << 31), (1 << 31) - 1) | st.sampled_from([*ColumnType, NANOSECONDS, 0x10121F]),
 )
 def test_any_bytes_are_shown(raw: bytes, physical: PhysicalType, code: int) -> None:
-    assert shown_value(raw, Column("c", physical, type=code)).isprintable()
+    assert shown_value(raw, SnapshotColumn("c", physical, type=code)).isprintable()

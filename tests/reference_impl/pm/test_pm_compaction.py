@@ -263,7 +263,7 @@ def test_a_kill_at_any_moment_leaves_the_old_files(tmp_path: Path) -> None:
         assert {"conformant"} == {file.outcome for file in pqassay.check(pinned, tier="footer").files}
         if not is_killed:
             break
-        if partition.name_txn == 6:  # whoever comes after finishes it
+        if partition.name_txn == 6:  # the next process finishes it
             done = compact_files(data, target, txn=txn)
             assert done.folder == folder.with_name(f"2024-01-01.{read_file(txn).partitions[0].name_txn}")
             assert [] == [each for each in folder.parent.iterdir() if each.name.startswith(".")]
@@ -289,6 +289,6 @@ def _killed_at(stop: int, work: Callable[[], object]) -> bool:
     os.fsync = counted
     try:
         work()
-    except BaseException:  # noqa: BLE001 - a child has nobody else to tell
+    except BaseException:  # noqa: BLE001 - a child cannot raise it elsewhere
         os._exit(1)
     os._exit(0)

@@ -29,7 +29,7 @@ from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet import bloom
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import EncodingBit, PhysicalType, Repetition, type_tag
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import ExternalBloom, SnapshotChunk, SnapshotColumn, SnapshotSorting, SnapshotValue
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -208,7 +208,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 
 
 def assert_good_pair(data: Path) -> Generated:
-    """Make ``_pm`` beside a file and compare it with what pyarrow says of the file, and with what the judge does."""
+    """Make ``_pm`` beside a file and compare it with what pyarrow says about the file, and with what the judge does."""
     before = (data.read_bytes(), data.stat().st_mtime_ns)
     target, done = generate_file(data)
 
@@ -293,7 +293,7 @@ def assert_as_pyarrow_says(value: SnapshotValue, said: pq.FileMetaData) -> None:
             assert_chunk(chunk, value.columns[ordinal], theirs.column(ordinal), leaves[ordinal])
 
 
-def assert_chunk(chunk: Chunk, column: Column, said: Any, leaf: Any) -> None:
+def assert_chunk(chunk: SnapshotChunk, column: SnapshotColumn, said: Any, leaf: Any) -> None:
     assert CODECS[said.compression] == chunk.codec
     assert {ENCODINGS[name] for name in said.encodings if name in ENCODINGS} == set(
         EncodingBit(chunk.encodings)
@@ -374,7 +374,7 @@ def test_a_sorted_timestamp_becomes_the_designated_one(tmp_path: Path) -> None:
     done = generated(matrix().select(["moment", "i64"]), tmp_path, **by_time)
     backwards = matrix().select(["moment", "i64"]).sort_by([("moment", "descending")])
 
-    assert (0, (SortingColumn(0),)) == (done.value.designated_timestamp, done.value.sorting)
+    assert (0, (SnapshotSorting(0),)) == (done.value.designated_timestamp, done.value.sorting)
     done = generated(
         backwards.cast(done_schema(backwards)), tmp_path, **by_time
     )  # what is declared is not true

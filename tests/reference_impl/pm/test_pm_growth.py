@@ -184,7 +184,7 @@ def test_an_update_can_be_killed_at_every_write(tmp_path: Path) -> None:
                 os._exit(0)
         assert (0 if stop == 10 else 9) == processes.exit_code(child)
         seen.add(tuple(sizes(target)))
-        update_beside(data, target, history=True)  # whoever comes after finishes it
+        update_beside(data, target, history=True)  # the next process finishes it
         assert (CHAIN[5] / "_pm").read_bytes()[:3400] == target.read_bytes()[:3400]
 
     assert states == seen

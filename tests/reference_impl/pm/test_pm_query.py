@@ -30,7 +30,13 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 
 
 def filter_of(*values: str) -> bytes:
@@ -146,10 +152,10 @@ def test_a_bound_or_bloom_filter_that_cannot_be_read_leaves_nothing_out() -> Non
 
 def times(*bounds: tuple[int | None, int | None], **given: Any) -> PmReader:
     """A file whose row groups have these bounds of the designated timestamp."""
-    groups: list[RowGroup] = []
+    groups: list[SnapshotRowGroup] = []
     for pair in bounds:
         least, greatest = (None if bound is None else struct.pack("<q", bound) for bound in pair)
-        groups.append(RowGroup(2, (Chunk(0, 1, 2, 4, 9, 0, None, least, greatest),)))
+        groups.append(SnapshotRowGroup(2, (SnapshotChunk(0, 1, 2, 4, 9, 0, None, least, greatest),)))
     return reader_of(replace(snapshot(*groups, bloom_columns=(), columns=COLUMNS[:1]), **given))
 
 
@@ -166,7 +172,7 @@ def test_a_time_is_found_in_row_groups_that_ascend(
 ) -> None:
     bounds = list(zip(edges[::2], edges[1::2], strict=False))
     known = [(None, None) if number in unknown else pair for number, pair in enumerate(bounds)]
-    reader = times(*known, sorting=(SortingColumn(0),) if sorted_by_it else ())
+    reader = times(*known, sorting=(SnapshotSorting(0),) if sorted_by_it else ())
     wanted = {
         number
         for number, (least, greatest) in enumerate(bounds)
@@ -180,7 +186,7 @@ def test_a_time_is_found_in_row_groups_that_ascend(
 
 def test_a_search_reads_few_blocks_and_a_scan_reads_all() -> None:
     bounds = [(number * 10, number * 10 + 9) for number in range(1000)]
-    for sorting, least, most in (((SortingColumn(0),), 2, 25), ((), 1000, 1000)):
+    for sorting, least, most in (((SnapshotSorting(0),), 2, 25), ((), 1000, 1000)):
         made = times(*bounds, sorting=sorting)
         wanted = {(offset, made.header.block_size) for offset in made.footer.blocks}
         source = CountingSource(made.source.read(0, made.size))
@@ -188,8 +194,8 @@ def test_a_search_reads_few_blocks_and_a_scan_reads_all() -> None:
         assert least <= sum(one in wanted for one in source.ranges) <= most
 
 
-@pytest.mark.parametrize("sorting", [(), (SortingColumn(0, descending=True),)])
-def test_a_time_is_found_in_row_groups_that_do_not_ascend(sorting: tuple[SortingColumn, ...]) -> None:
+@pytest.mark.parametrize("sorting", [(), (SnapshotSorting(0, descending=True),)])
+def test_a_time_is_found_in_row_groups_that_do_not_ascend(sorting: tuple[SnapshotSorting, ...]) -> None:
     reader = times((30, 39), (20, 29), (0, 25), sorting=sorting)
     assert [1, 2] == query.search_times(reader, 20, 22).row_groups
     assert [0] == query.search_times(reader, 33, 50).row_groups
@@ -219,7 +225,9 @@ def test_a_chain_becomes_one_snapshot_of_which_nothing_is_dead() -> None:
 
 
 def test_what_an_older_file_does_not_say_stays_unsaid() -> None:
-    value = SnapshotValue((Column("x", 1),), (RowGroup(1, (Chunk(0, 1, 1, 4, 9),)),), 100, 10)
+    value = SnapshotValue(
+        (SnapshotColumn("x", 1),), (SnapshotRowGroup(1, (SnapshotChunk(0, 1, 1, 4, 9),)),), 100, 10
+    )
     found = PmReader.from_bytes(query.migrate(write.create(value))).value()
     assert (None, None, None) == (
         found.row_groups[0].chunks[0].null_count,
@@ -373,7 +381,7 @@ def test_a_number_without_its_end_is_refused() -> None:
 def test_a_number_of_very_many_digits_is_refused() -> None:
     reader = described(pa.table({"d": pa.array([Decimal("1.5")])}))
 
-    with pytest.raises(Refused, match="1E\\+99999999 is no value"):
+    with pytest.raises(Refused, match="1E\\+99999999 is not such a value"):
         kept(reader, "d < 1e99999999")
 
 

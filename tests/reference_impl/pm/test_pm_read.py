@@ -167,7 +167,7 @@ def test_names_that_lie_over_each_other_are_refused_before_they_are_read() -> No
         struct.pack_into("<Q", data, place, pm.FixedHeader.size + 3 * pm.ColumnDescriptor.size)
         place = pm_header.descriptor_place(column, "name_length")
         struct.pack_into("<I", data, place, 3000)
-    with pytest.raises(Malformed, match="the names lie over each other"):
+    with pytest.raises(Malformed, match="the names overlap"):
         _ = PmReader.from_bytes(bytes(data)).columns
 
 

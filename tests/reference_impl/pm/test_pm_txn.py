@@ -294,7 +294,7 @@ def _forked(work: Callable[[], None], out: int) -> int:
     try:
         work()
         code = 0
-    except BaseException as error:  # noqa: BLE001 - a child has nobody else to tell
+    except BaseException as error:  # noqa: BLE001 - a child cannot raise it elsewhere
         os.write(out, f"{error!r}\n".encode())
     finally:
         os._exit(code)

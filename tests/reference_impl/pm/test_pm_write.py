@@ -30,7 +30,14 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.codes import FooterFeature, HeaderFeature, StatFlag, split_reference
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    ExternalBloom,
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +75,7 @@ def test_the_empty_file_of_one_column_has_the_bytes_that_questdb_writes() -> Non
         "4000000000000000 00000000 05000000 00000000 00000000 01000000 00 00 00 00"
         "78" + 40 * "00" + "028ff12c 2c000000"
     )
-    made = pm_write.create(SnapshotValue((Column("x", 0, 0, 5),), (), 0, 0))
+    made = pm_write.create(SnapshotValue((SnapshotColumn("x", 0, 0, 5),), (), 0, 0))
     assert bytes.fromhex(expected) == made
 
 
@@ -106,13 +113,15 @@ def test_the_same_value_makes_the_same_bytes() -> None:
 def test_statistics_stand_back_to_back_behind_the_records_and_bloom_filters_behind_them() -> None:
     widths = (1, 8, 9, 65_535)
     chunks = tuple(
-        Chunk(
+        SnapshotChunk(
             0, 1, 1, 4, 9, 0, None, b"a" * width, b"b" * width, True, True, BITSET[:32] if width < 9 else None
         )
         for width in widths
     )
     columns = tuple(replace(NATION, name=str(width)) for width in widths)
-    data = pm_write.create(SnapshotValue(columns, (RowGroup(1, chunks),), 1000, 10, bloom_columns=(0, 1)))
+    data = pm_write.create(
+        SnapshotValue(columns, (SnapshotRowGroup(1, chunks),), 1000, 10, bloom_columns=(0, 1))
+    )
     reader = PmReader.from_bytes(data)
     block = reader.block(0)
     inlined = StatFlag.MIN_STAT_INLINED | StatFlag.MAX_STAT_INLINED
@@ -143,9 +152,9 @@ def test_blocks_are_aligned_by_zeros_and_the_footer_is_not() -> None:
     ("given", "features", "stored"),
     [
         ({}, HeaderFeature.SORTING_IS_DTS_ASC, []),
-        ({"sorting": (SortingColumn(0, descending=True),)}, 0, [0]),
-        ({"sorting": (SortingColumn(0), SortingColumn(1))}, 0, [0, 1]),
-        ({"sorting": (SortingColumn(1),)}, 0, [1]),
+        ({"sorting": (SnapshotSorting(0, descending=True),)}, 0, [0]),
+        ({"sorting": (SnapshotSorting(0), SnapshotSorting(1))}, 0, [0, 1]),
+        ({"sorting": (SnapshotSorting(1),)}, 0, [1]),
         ({"sorting": ()}, 0, []),
         ({"designated_timestamp": -1}, 0, [0]),
     ],
@@ -186,7 +195,7 @@ def test_external_bloom_filters_stand_in_the_footer_as_offset_and_length() -> No
 
 def chunk_with(**given: Any) -> SnapshotValue:
     group = row_group(0)
-    return snapshot(RowGroup(10, (*group.chunks[:2], replace(group.chunks[2], **given))))
+    return snapshot(SnapshotRowGroup(10, (*group.chunks[:2], replace(group.chunks[2], **given))))
 
 
 @pytest.mark.parametrize(
@@ -200,7 +209,7 @@ def chunk_with(**given: Any) -> SnapshotValue:
         (chunk_with(num_values=-1), "row group 0, column 2 cannot be written: "),
         (chunk_with(codec=256), "row group 0, column 2 cannot be written: "),
         (chunk_with(bloom=BITSET), "announces those of columns \\[1\\] only"),
-        (snapshot(row_group(0, bloom=b"x" * 33)), "a bloom filter of 33 bytes, which is no number of 32"),
+        (snapshot(row_group(0, bloom=b"x" * 33)), "a bloom filter of 33 bytes, not a multiple of 32"),
         (snapshot(row_group(0, bloom=b"")), "a bloom filter of 0 bytes"),
         (
             snapshot(row_group(0, bloom=ExternalBloom(1, 32))),
@@ -208,13 +217,13 @@ def chunk_with(**given: Any) -> SnapshotValue:
         ),
         (snapshot(row_group(0, bloom=BITSET), bloom_external=True), "are stored in the Parquet file"),
         (snapshot(row_group(0, bloom=ExternalBloom(1, 0)), bloom_external=True), "a bloom filter of 0 bytes"),
-        (snapshot(RowGroup(1, ())), "row group 0 has 0 column chunks, for 3 columns"),
-        (snapshot(RowGroup(1 << 64, row_group(0).chunks)), "row group 0: num_rows cannot be written"),
+        (snapshot(SnapshotRowGroup(1, ())), "row group 0 has 0 column chunks, for 3 columns"),
+        (snapshot(SnapshotRowGroup(1 << 64, row_group(0).chunks)), "row group 0: num_rows cannot be written"),
         (snapshot(bloom_columns=(2, 1)), "not in ascending order: \\[2, 1\\]"),
         (snapshot(bloom_columns=(3,)), "\\[3\\], of 3"),
         (snapshot(bloom_columns=(), bloom_external=True), "no column has any"),
         (snapshot(designated_timestamp=3), "the designated timestamp is column 3, of 3"),
-        (snapshot(sorting=(SortingColumn(9),)), "sorted by column 9, of 3"),
+        (snapshot(sorting=(SnapshotSorting(9),)), "sorted by column 9, of 3"),
         (snapshot(squash_tracker=-1), "a squash tracker of -1"),
         (snapshot(seq_txn=-1), "a sequencer transaction of -1"),
         (snapshot(seq_txn=1 << 63), "seq_txn cannot be written"),
@@ -334,7 +343,7 @@ def test_blocks_that_lie_elsewhere_or_over_each_other_are_written_again() -> Non
         (replace(NEW, columns=(TIMESTAMP, NATION)), "columns: <bytes> has 3, the new snapshot 2"),
         (
             replace(NEW, columns=(TIMESTAMP, NATION, replace(KEY, name="other"))),
-            "column 2: <bytes> has Column\\(name='key'",
+            "column 2: <bytes> has SnapshotColumn\\(name='key'",
         ),
         (replace(NEW, bloom_columns=(1, 2)), "columns with bloom filters: <bytes> has \\(1,\\)"),
         (replace(NEW, sorting=()), "sorting order: "),
@@ -405,7 +414,7 @@ class StoppedError(Exception):
 
 
 class Stopping(MemoryStorage):
-    """A storage that stops after so many bytes; the committed size, one aligned word, is written whole or not at all."""
+    """A storage that stops after a number of bytes; the committed size, one aligned word, is written whole or not at all."""
 
     def __init__(self, data: bytes, left: int) -> None:
         super().__init__(data)

@@ -259,7 +259,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ("year", "column year holds INT64, no text; string columns are: nation"),
+        ("year", "column year is INT64; only string columns can be indexed: nation"),
         ("nope", "there is no column nope; string columns are: nation"),
     ],
 )

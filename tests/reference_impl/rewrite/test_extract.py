@@ -76,8 +76,8 @@ def test_drafts_are_read_and_named() -> None:
         ({"offset": 9}, "its offset is 9"),
         ({"length": 9}, "its length is 9"),
         ({"value_count": 9}, "its value_count is 9"),
-        ({"column": ("year",)}, "year is no string column with one value a row"),
-        ({"column": ("nope",)}, "nope is no string column with one value a row"),
+        ({"column": ("year",)}, "year is not a string column with one value a row"),
+        ({"column": ("nope",)}, "nope is not a string column with one value a row"),
         ({"lossless": False}, "it says that values were lost"),
     ],
 )

@@ -106,7 +106,7 @@ def entered(record: type[Record], data: bytes, position: int, removal: Removal) 
 
 
 def renumbered(removal: Removal) -> Removal:
-    """The removal's places after it was done: without what went, elements counted anew."""
+    """The removal's places after it was done: without what went, elements counted again."""
     gone = sorted(key for key, deeper in removal.items() if isinstance(key, int) and deeper is None)
     return {
         (key - sum(other < key for other in gone) if isinstance(key, int) else key): renumbered(deeper)

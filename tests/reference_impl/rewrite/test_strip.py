@@ -45,7 +45,7 @@ pytestmark = pytest.mark.slow
 ROWS = 4000
 NATIONS = ["Peru", "日本", None, "Côte d'Ivoire", "Singapore", "Chad", ""]
 strip_file = partial(stripped_file, values_are_right=True)
-"""Whoever strips here knows the values."""
+"""The caller knows the values here."""
 
 EVERYTHING = Selection(idx1=True, bloom_filters=True, column_index=True, offset_index=True, statistics=True)
 SELECTIONS = {
@@ -509,7 +509,7 @@ def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, path: P
         strip_file(inside, EVERYTHING)
     with pytest.raises(Refused, match="whose manifests record its size"):
         strip_file(path, EVERYTHING, output=inside)
-    strip_file(inside, EVERYTHING, output=path)  # taking a copy out harms nobody
+    strip_file(inside, EVERYTHING, output=path)  # taking a copy out does no harm
     strip_file(inside, EVERYTHING, inside_table=True)
     assert path.read_bytes() == inside.read_bytes()
 

@@ -134,7 +134,7 @@ def test_the_body_of_a_large_object_is_copied_within_the_store(
     ("arguments", "said", "code"),
     [
         (["s3://stripped/none.parquet"], "no such object", 2),
-        (["s3://stripped/a.parquet", "--output", "b.parquet"], "b.parquet is no URI", 1),
+        (["s3://stripped/a.parquet", "--output", "b.parquet"], "b.parquet is not a URI", 1),
         (["s3://stripped/a.parquet", "--output", "s3://stripped/a.parquet"], "is there already", 1),
         (["s3://stripped/t/a.parquet"], "belongs to the Delta table t", 1),
         (["s3://key:secret@stripped/t/a.parquet"], "s3://stripped/t/a.parquet", 1),

@@ -87,7 +87,7 @@ def test_the_command_removes_no_evidence_unasked(options: list[str], source: byt
     }
     assert (source, False) == (path.read_bytes(), other.exists())
     assert 0 == run(app, ["strip", str(path), *options, "--values-are-right"]).exit_code
-    # Where nothing is left to remove, nobody is asked.
+    # Where nothing is left to remove, there is no question.
     assert 0 == run(app, ["strip", str(path), *options]).exit_code
 
 

@@ -14,8 +14,8 @@ from pqassay_spec.base import strict_json
     [
         ("", "Expecting value"),
         ('{"a": 1, "a": 2}', "member 'a' occurs twice"),
-        ('{"a": NaN}', "NaN is no JSON"),
-        ("[-Infinity]", "-Infinity is no JSON"),
+        ('{"a": NaN}', "NaN is not JSON"),
+        ("[-Infinity]", "-Infinity is not JSON"),
         ("[" * 100_000, "nested too deeply"),
         ("9" * 10_000, "digits"),
         ("{} {}", "Extra data"),

@@ -187,7 +187,7 @@ READ_ONLY: list[tuple[str, Record]] = [
     ("29 f5 01 02 00", Lists(ints=[1])),  # the long form where the short would do
     ("3c 00 05 08 02 00", Nested(inner=Flags(), after=1)),
 ]
-"""Bytes that no canonical writer produces, and what they mean all the same."""
+"""Bytes that no canonical writer produces, and what they mean nevertheless."""
 
 
 def hexed(text: str) -> bytes:
@@ -301,7 +301,7 @@ WRONG: list[tuple[type[Record], str, str, str, int]] = [
     (Numbers, "57 00 00", "x.real", "stream read less than specified amount, expected 8, found 2", 1),
     (Numbers, "13", "x.byte", "stream read less than specified amount, expected 1, found 0", 1),
     (Texts, "18 05 61 62", "x.raw", "a value of 5 bytes with 2 bytes left", 2),
-    (Lists, "19 31 01 03 01 00", "x.flags[1]", "3 is no bool", 3),
+    (Lists, "19 31 01 03 01 00", "x.flags[1]", "3 is not a bool", 3),
     (Lists, "29 26 02 02 00", "x.ints", "a list of wire type 6 where 5 is declared", 2),
     (Lists, "29 95 02 02", "x.ints", "9 elements with 2 bytes left", 1),
     (Lists, "49 2c 11 00 10 00 00", "x.structs[1]", "wire type 0 does not exist", 4),
@@ -359,7 +359,7 @@ HOSTILE: dict[str, bytes] = {
 
 @contextlib.contextmanager
 def steps_within(most: int) -> Iterator[None]:
-    """At most so many lines of Python run within the block: that is its work, however long the machine takes for it."""
+    """A limited number of lines of Python run within the block: that is its work, however long the machine takes for it."""
     steps = 0
 
     def step(*_: object) -> Any:

@@ -79,7 +79,7 @@ def test_fields_are_followed_as_deep_as_pyarrow_goes() -> None:
 
 
 def test_what_pyarrow_refuses_is_refused_and_the_rest_is_read() -> None:
-    """Of damaged messages; texts that are not UTF-8 are refused by others than pyarrow, and a few faults are not looked for."""
+    """Damaged messages; texts that are not UTF-8 are refused by others than pyarrow, and a few faults are not looked for."""
     sound = pa.schema([pa.field(f"c{number}", kind) for number, kind in enumerate(TYPES.values())])
     raw = sound.serialize().to_pybytes()
     chance = random.Random(1)

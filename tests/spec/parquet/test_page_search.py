@@ -66,7 +66,7 @@ def column_index(
 
 
 def offset_index(sizes: Sequence[int]) -> OffsetIndex:
-    """The offset index of pages with so many rows."""
+    """The offset index of pages with these numbers of rows."""
     starts = [sum(sizes[:page]) for page in range(len(sizes))]
     return OffsetIndex(
         page_locations=[

@@ -43,8 +43,8 @@ from pqassay_spec.pm.from_parquet.order import designated_timestamp_of, sorting_
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBColumn, QuestDBMetadata
 from pqassay_spec.pm.from_parquet.snapshot import chunk_of, columns_of, describe, encodings_of
 from pqassay_spec.pm.reading import read_value
+from pqassay_spec.pm.value import SnapshotSorting as SortedBy
 from pqassay_spec.pm.value import SnapshotValue
-from pqassay_spec.pm.value import SortingColumn as SortedBy
 
 PATHS: dict[str, Any] = {"drop-rename-1": "schema", "drop-rename-2": "schema"}
 """Real files that QuestDB rewrote; the others are of its first encoding."""
@@ -373,9 +373,9 @@ def test_bounds_are_exact_where_the_file_says_so_or_nothing_else_can_be(
     ("broken", "error", "words"),
     [
         (chunk(codec=9), Unsupported, "codec 9 is unknown"),
-        (chunk(num_values=-1), Malformed, "-1 is no count"),
-        (chunk(total_compressed_size=-1), Malformed, "-1 is no count"),
-        (chunk(data_page_offset=-4), Malformed, "-4 is no count"),
+        (chunk(num_values=-1), Malformed, "-1 is not a count"),
+        (chunk(total_compressed_size=-1), Malformed, "-1 is not a count"),
+        (chunk(data_page_offset=-4), Malformed, "-4 is not a count"),
         (ColumnChunk(file_offset=0), Unsupported, "encrypted"),
     ],
 )

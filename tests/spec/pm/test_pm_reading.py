@@ -14,7 +14,13 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.codes import HeaderFeature, StatFlag, reference, stat_sizes, stored_offset
 from pqassay_spec.pm.reading import read_value
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue
+from pqassay_spec.pm.value import (
+    ExternalBloom,
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotValue,
+)
 
 LONG = bytes(range(12))
 BITSET = b"\x55" * 32
@@ -66,7 +72,7 @@ def value_of(data: bytes) -> SnapshotValue:
     return read_value(source, header, pm_file.read_snapshot(source, header, size))
 
 
-CHUNK = Chunk(
+CHUNK = SnapshotChunk(
     codec=1,
     encodings=2,
     num_values=9,
@@ -78,13 +84,13 @@ CHUNK = Chunk(
     max_exact=True,
     bloom=BITSET,
 )
-COLUMN = Column("x", 6, id=7, type=11, max_def_level=1, repetition=1, is_ascii=True)
+COLUMN = SnapshotColumn("x", 6, id=7, type=11, max_def_level=1, repetition=1, is_ascii=True)
 
 
 def test_everything_that_a_snapshot_says_stands_in_its_value() -> None:
     assert SnapshotValue(
         (COLUMN,),
-        (RowGroup(8, (CHUNK,)),),
+        (SnapshotRowGroup(8, (CHUNK,)),),
         1000,
         92,
         unused_bytes=5,
@@ -122,7 +128,7 @@ def test_what_a_value_needs_and_cannot_be_read_is_raised_with_its_rule(
 
 
 def test_a_small_file_whose_entries_all_lead_to_one_block_does_not_fill_memory() -> None:
-    with pytest.raises(Malformed, match="lies over each other"):
+    with pytest.raises(Malformed, match="the contents of blocks overlap"):
         value_of(built(blocks=100_000))
 
 

@@ -21,7 +21,7 @@ from pqassay_spec.pm import skip as pm_skip
 from pqassay_spec.pm.block import MIN, Block
 from pqassay_spec.pm.codes import ColumnType, PhysicalType, StatFlag, reference
 from pqassay_spec.pm.skip import Facts, NotAPredicateError, Possible, may_match, physical_width, possible
-from pqassay_spec.pm.value import Chunk, Column
+from pqassay_spec.pm.value import SnapshotChunk, SnapshotColumn
 
 pytestmark = pytest.mark.slow
 
@@ -44,14 +44,14 @@ BYTE_ARRAY, FIXED = PhysicalType.BYTE_ARRAY, PhysicalType.FIXED_LEN_BYTE_ARRAY
 class Kind:
     """A kind of column: how values become PLAIN bytes, and in which order bounds are found."""
 
-    column: Column
+    column: SnapshotColumn
     values: st.SearchStrategy[Any]
     plain: Callable[[Any], bytes]
     order: Callable[[Any], Any] = lambda value: value
 
 
-def column(physical: int, type_: int, width: int = 0) -> Column:
-    return Column("x", physical, 0, type_, width, 0, 1, 1)
+def column(physical: int, type_: int, width: int = 0) -> SnapshotColumn:
+    return SnapshotColumn("x", physical, 0, type_, width, 0, 1, 1)
 
 
 def packed(code: str) -> Callable[[Any], bytes]:
@@ -119,7 +119,7 @@ def hash_of(plain: bytes) -> int:
     return xxhash.xxh64_intdigest(plain)
 
 
-def facts_of_chunk(column: Column, chunk: Chunk) -> Facts:
+def facts_of_chunk(column: SnapshotColumn, chunk: SnapshotChunk) -> Facts:
     """The facts that a logical value holds."""
     bitset, width = chunk.bloom, physical_width(column)
     least, most = (raw if raw and width in (None, len(raw)) else None for raw in (chunk.min, chunk.max))
@@ -129,7 +129,7 @@ def facts_of_chunk(column: Column, chunk: Chunk) -> Facts:
     return known._replace(may_hold=lambda plain: bloom.probe(bitset, hash_of(plain)))
 
 
-def statistics(kind: Kind, values: Sequence[Any]) -> Chunk:
+def statistics(kind: Kind, values: Sequence[Any]) -> SnapshotChunk:
     """A chunk that says all that is true of the values, as Parquet demands: NaN is in no bound, zeros in both signs."""
     there = [value for value in values if value is not None]
     ordered = sorted(
@@ -143,7 +143,7 @@ def statistics(kind: Kind, values: Sequence[Any]) -> Chunk:
         # Some writers hash both zeros as the positive one, others each as it is.
         bloom.insert(bitset, hash_of(kind.plain(value)))
     has_no_order = kind.column.physical_type == INT96 or least is None
-    return Chunk(
+    return SnapshotChunk(
         0,
         1,
         len(values),
@@ -352,7 +352,7 @@ def of_x(tree: list[Any]) -> list[Any]:
         (facts("DATE", 5, 9, max=None, **NO_BLOOM), ["=", 1]),
         (facts("DATE", 5, 9, min=b"\5", **NO_BLOOM), ["=", 1]),
         (facts("DATE", 9, 5, min=bytes((9, 0, 0, 0)), max=bytes((5, 0, 0, 0)), **NO_BLOOM), ["=", 1]),
-        # NaN: a bound that is none, an operand about whose order nobody agrees, a value outside the bounds.
+        # NaN: an invalid bound, an operand whose order is not agreed on, a value outside the bounds.
         (facts("DOUBLE", 1.0, min=struct.pack("<d", math.nan), **NO_BLOOM), [">", 5.0]),
         (facts("DOUBLE", 1.0, max=struct.pack("<d", math.nan), **NO_BLOOM), ["<", 0.0]),
         (facts("DOUBLE", 1.0), ["=", math.nan]),
@@ -385,13 +385,17 @@ def of_x(tree: list[Any]) -> list[Any]:
         (facts("UUID", bytes(16)), ["=", "text"]),
         (facts("DECIMAL in 4 bytes", 5), ["=", b"\0\0\0\5"]),
         (facts("BOOLEAN", True), ["=", False]),
-        # Rows that are no values.
+        # Rows that are not values.
         (
-            facts("DATE", 5)._replace(column=Column("x", INT32, type=ColumnType.DATE, max_rep_level=1)),
+            facts("DATE", 5)._replace(
+                column=SnapshotColumn("x", INT32, type=ColumnType.DATE, max_rep_level=1)
+            ),
             ["=", 1],
         ),
         (
-            facts("DATE", None)._replace(column=Column("x", INT32, type=ColumnType.DATE, max_def_level=2)),
+            facts("DATE", None)._replace(
+                column=SnapshotColumn("x", INT32, type=ColumnType.DATE, max_def_level=2)
+            ),
             ["is not null"],
         ),
         # An order that is not known.

@@ -9,13 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import (
+    ExternalBloom,
+    SnapshotChunk,
+    SnapshotColumn,
+    SnapshotRowGroup,
+    SnapshotSorting,
+    SnapshotValue,
+)
 from pqassay_spec.pm.value_json import NotAValueError, from_json, to_json
 
 U64 = st.integers(0, 2**64 - 1)
 BOUND = st.none() | st.binary(max_size=12)
 CHUNKS = st.builds(
-    Chunk,
+    SnapshotChunk,
     codec=st.integers(0, 255),
     encodings=st.integers(0, 255),
     num_values=U64,
@@ -31,15 +38,15 @@ CHUNKS = st.builds(
 )
 VALUES = st.builds(
     SnapshotValue,
-    columns=st.lists(st.builds(Column, st.text(), st.integers(0, 255)), max_size=3).map(tuple),
-    row_groups=st.lists(st.builds(RowGroup, U64, st.lists(CHUNKS, max_size=2).map(tuple)), max_size=2).map(
-        tuple
-    ),
+    columns=st.lists(st.builds(SnapshotColumn, st.text(), st.integers(0, 255)), max_size=3).map(tuple),
+    row_groups=st.lists(
+        st.builds(SnapshotRowGroup, U64, st.lists(CHUNKS, max_size=2).map(tuple)), max_size=2
+    ).map(tuple),
     parquet_footer_offset=U64,
     parquet_footer_length=U64,
     unused_bytes=U64,
     designated_timestamp=st.integers(-1, 3),
-    sorting=st.lists(st.builds(SortingColumn, st.integers(0, 9), st.booleans()), max_size=2).map(tuple),
+    sorting=st.lists(st.builds(SnapshotSorting, st.integers(0, 9), st.booleans()), max_size=2).map(tuple),
     bloom_columns=st.lists(st.integers(0, 9), max_size=2).map(tuple),
     bloom_external=st.booleans(),
     squash_tracker=st.none() | st.integers(-(2**63), 2**63 - 1),
@@ -54,9 +61,9 @@ def test_a_value_survives_json(value: SnapshotValue) -> None:
 
 
 def whole(**members: Any) -> dict[str, Any]:
-    column = Column("ts", 2)
-    chunk = Chunk(codec=0, encodings=1, num_values=3, offset=4, length=40, min=b"a", max=b"z")
-    value = SnapshotValue((column,), (RowGroup(3, (chunk,)),), 44, 100)
+    column = SnapshotColumn("ts", 2)
+    chunk = SnapshotChunk(codec=0, encodings=1, num_values=3, offset=4, length=40, min=b"a", max=b"z")
+    value = SnapshotValue((column,), (SnapshotRowGroup(3, (chunk,)),), 44, 100)
     return {**to_json(value), **members}
 
 
@@ -86,7 +93,7 @@ def test_what_may_be_null_may_be_left_out() -> None:
         (whole(columns=[{**whole()["columns"][0], "name": None}]), r"columns\[0\].name: no text"),
         (
             whole(columns=[{**whole()["columns"][0], "physical_type": "INT65"}]),
-            r"columns\[0\].physical_type: 'INT65' is none of BOOLEAN, INT32",
+            r"columns\[0\].physical_type: 'INT65' is not one of BOOLEAN, INT32",
         ),
         (
             whole(

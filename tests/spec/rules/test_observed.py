@@ -90,7 +90,7 @@ PUSHDOWN = EngineAnswers("DataFusion, filter pushdown", "55.0.0", "rows lost", 1
         ),
         ([RIGHT], "", "nothing: 1 engine was asked, and answered rightly (2026-11-23)"),
         ([RIGHT], "rows do not show it", "not asked: rows do not show it"),
-        ([], "nobody reads it", "not asked: nobody reads it"),
+        ([], "no reader has it", "not asked: no reader has it"),
     ],
 )
 def test_the_gravest_effect_counts_and_engines_with_two_settings_count_once(

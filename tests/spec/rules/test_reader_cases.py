@@ -51,7 +51,7 @@ def test_every_case_tests_a_rule_for_readers() -> None:
 
 
 def test_a_damage_that_readers_can_see_is_tested_by_a_rule_of_its_own() -> None:
-    """Of what readers skip by; a damage that only the values show is a lie that misleads every reader."""
+    """Damage to what readers skip by; a damage that only the values show is a lie that misleads every reader."""
     visible = [
         case
         for case, broken in BROKEN.items()

@@ -1,4 +1,4 @@
-"""The drivers that come with pqassay, the beginning of another, and what a run says of its driver."""
+"""The drivers that come with pqassay, the beginning of another, and what a run says about its driver."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def test_only_what_was_wrong_is_asked_again(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
     first = write_driver(tmp_path, f"[ $op = lint ] || exit 3; {ACCEPTS}")
     command("run", *options, "--output", str(results), "--", *first)
-    mended = write_driver(tmp_path, f"echo $op >> {tmp_path}/asked; {ACCEPTS}")
-    again = command("run", *options, "--rerun", str(results), "--", *mended)
+    repaired = write_driver(tmp_path, f"echo $op >> {tmp_path}/asked; {ACCEPTS}")
+    again = command("run", *options, "--rerun", str(results), "--", *repaired)
 
     assert ["lint"] == (tmp_path / "asked").read_text().split()
     assert [("made/broken", "lint")] == [
@@ -266,7 +266,7 @@ def test_a_limit_without_a_build_is_wrong_usage(room: Path) -> None:
     made(room, "known")
     result = command("drivers", "--timeout", "3")
 
-    assert (2, "error: --timeout is for the lines of a build; give --build as well\n") == (
+    assert (2, "error: --timeout is for the lines of a build; add --build\n") == (
         result.exit_code,
         result.stderr,
     )

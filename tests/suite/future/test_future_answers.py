@@ -26,7 +26,7 @@ REFUSED = Reject("reject", "no")
 
 
 class Fake:
-    """Reads twins, and says of a file from the future what it was made to say."""
+    """Reads twins, and says about a file from the future what it was made to say."""
 
     def __init__(self, file: FutureFile, later: Answers, twin: Answers | None = None) -> None:
         self.file, self.later = file, later

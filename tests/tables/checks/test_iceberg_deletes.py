@@ -65,8 +65,8 @@ def table(
         partition: The Avro fields of partition values.
         sequence: The sequence number of the deletes; that of the data is 1.
         specs: The ids of the partition specs of data and deletes.
-        of_data: What the manifest list says of the data beside what is true.
-        members: Of the metadata.
+        of_data: What the manifest list says about the data beside what is true.
+        members: Members of the metadata.
     """
     first = files.manifest(data, partition, version=members.get("version", 2))
     second = files.manifest(deletes, partition, content="deletes")

@@ -92,11 +92,11 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
         ({"at": "main"}, "is a Delta table: its states are versions, such as 12"),
         ({"at": "9"}, "there is no version 9; the log has 1 to 3"),
         ({"at": 1, "version": 2}, "at and version exclude each other"),
-        ({"version": -1}, "version is not negative, as -1 is"),
-        ({"version": "1"}, "version is a whole number, and not '1'"),
-        ({"version": True}, "version is a whole number, and not True"),
-        ({"ref": 3}, "ref is the name of a branch or tag, and not 3"),
-        ({"version": 1, "as_files": True}, "version needs a table, and they are to be judged as files"),
+        ({"version": -1}, "version must not be negative, and is -1"),
+        ({"version": "1"}, "version must be a whole number, not '1'"),
+        ({"version": True}, "version must be a whole number, not True"),
+        ({"ref": 3}, "ref must be the name of a branch or tag, not 3"),
+        ({"version": 1, "as_files": True}, "version needs a table; do not judge tables as files with it"),
         ({"version": 1, "ref": "main"}, "version and ref exclude each other"),
     ],
 )
@@ -107,7 +107,7 @@ def test_a_state_that_there_is_not_is_wrong_usage(options: CheckOptions, message
 
 @pytest.mark.parametrize("asked", [{"version": 0}, {"snapshot": 1}, {"ref": "main"}, {"at": "main"}])
 def test_a_state_of_what_is_no_table_is_wrong_usage(asked: CheckOptions) -> None:
-    with pytest.raises(UsageError, match=f"{next(iter(asked))} needs a table, and none of the paths is one"):  # fmt: skip
+    with pytest.raises(UsageError, match=f"{next(iter(asked))} needs a table, and no path is one"):  # fmt: skip
         pqassay.check(CHECKPOINTED / "part-0.parquet", **asked)
 
 

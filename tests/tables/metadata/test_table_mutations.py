@@ -233,7 +233,7 @@ def _deleting(raw: bytes) -> Files:
 
 
 def read_delta(files: Files) -> None:
-    """Read a Delta table, and what it says of its files."""
+    """Read a Delta table, and what it says about its files."""
     try:
         state = read_state(InMemory(files))
     except (FormatError, NoVersionError, OSError):
@@ -243,7 +243,7 @@ def read_delta(files: Files) -> None:
 
 
 def read_iceberg_(files: Files) -> None:
-    """Read an Iceberg table, and what it says of its files."""
+    """Read an Iceberg table, and what it says about its files."""
     try:
         state = read_iceberg(InMemory(files))
     except (FormatError, NotKnownError, ElsewhereError, OSError):
@@ -351,7 +351,7 @@ def _with(kind: Any) -> Any:
 
 
 def doubling(times: int) -> Any:
-    """A record whose types hold the one before them twice, so many times; what is named before is not nested."""
+    """A record whose types hold the one before them twice, ``depth`` times; what is named before is not nested."""
     fields: list[Any] = [{"name": "f0", "type": _EMPTY}]
     for number in range(1, times):
         both = [{"name": name, "type": f"e{number - 1}"} for name in "ab"]

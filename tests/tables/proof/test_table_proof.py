@@ -162,7 +162,7 @@ def test_true_rows_are_those_that_no_delete_of_an_iceberg_table_removes(tmp_path
 
 
 def test_a_moved_table_says_the_same_of_the_same_files(tmp_path: Path) -> None:
-    """As long as the folder it names, or longer: then manifests are written anew."""
+    """As long as the folder it names, or longer: then manifests are rewritten."""
     found = pqassay.check(LOWERED_ICEBERG, tier="values")
     with copied(str(LOWERED_ICEBERG)) as alike:
         copy_moved(str(LOWERED_ICEBERG), str(tmp_path / "elsewhere"))
@@ -192,7 +192,7 @@ def test_a_read_only_table_is_moved_as_files_that_can_be_written(tmp_path: Path)
 def test_a_copy_is_elsewhere_where_paths_are_too_long_for_the_folder_of_temporary_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some systems have a long one; files that name others by their paths are not written anew with longer ones."""
+    """Some systems have a long one; files that name others by their paths are not rewritten with longer ones."""
     (long := tmp_path / "a-folder-whose-name-is-long").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     monkeypatch.setattr(moved_table, "SHORT", "/tmp")

@@ -1,4 +1,4 @@
-"""What a table says of the columns of a file, compared with the footer, for each type of column."""
+"""What a table says about the columns of a file, compared with the footer, for each type of column."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from damage import tries
 from pqassay.checks.asking import ask
-from pqassay.tables.claims import Count, FileClaims, Place
+from pqassay.tables.claims import ClaimPlace, Count, FileClaims
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.table.layout import TableKind
@@ -28,7 +28,7 @@ from pqassay_tables.metadata.iceberg.entry_claims import LOWER, SIZES, UPPER, VA
 from pqassay_tables.metadata.iceberg.entry_claims import NULLS as NULL_COUNTS
 from pqassay_tables.metadata.iceberg.schema import IcebergSchema, schema_of
 
-PLACE = Place("log", 0, ("add", "stats"))
+PLACE = ClaimPlace("log", 0, ("add", "stats"))
 RULES: dict[TableKind, tuple[str, ...]] = {
     "delta": ("DLT-023", "DLT-024", "DLT-025", "DLT-026", "DLT-046"),
     "iceberg": (

@@ -14,7 +14,7 @@ import pytest
 import pqassay
 from places import GOLDEN_FILES, INTEROP
 from pqassay.judge.checker import planned
-from pqassay.judge.workers import Limits, judged
+from pqassay.judge.workers import WorkerLimits, judged
 from pqassay.report.model import BROKEN
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.kept import kept_states
@@ -89,7 +89,7 @@ def test_a_check_within_another_one_reads_tables_for_itself(read: list[weakref.r
 
 def test_a_worker_process_reads_a_table_once_for_itself_and_for_its_files() -> None:
     plan = planned(ICEBERG, tier="values")
-    with closing(judged(plan.targets, plan.settings, Limits(1), judge=counting_reads)) as results:
+    with closing(judged(plan.targets, plan.settings, WorkerLimits(1), judge=counting_reads)) as results:
         has_read = [report.notes[-1] != "0" for report, _ in results]
     assert 1 < sum(target.name.endswith("-deletes.parquet") for target in plan.targets)
     assert [True] + [False] * (len(plan.targets) - 1) == has_read

@@ -1,4 +1,4 @@
-"""What a table says of the values of a file of which not all can be had."""
+"""What a table says about the values of a file, not all of which can be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay.checks.asking import ask
-from pqassay.tables.claims import Count, FileClaims, Place
+from pqassay.tables.claims import ClaimPlace, Count, FileClaims
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.thrift import grammar
@@ -17,7 +17,7 @@ from pqassay_spec.parquet.thrift import ColumnCryptoMetaData, EncryptionWithColu
 from pqassay_tables.metadata.delta.schema import schema_of
 from pqassay_tables.metadata.delta.statistics import DeltaMetrics
 
-PLACE = Place("log", 0, ("add", "stats"))
+PLACE = ClaimPlace("log", 0, ("add", "stats"))
 ROWS = 4
 
 

@@ -95,13 +95,13 @@ def comparison(case: Mapping[str, Any]) -> Comparison:
 
 
 def changed(case: Mapping[str, Any], most: int) -> Changed:
-    """Compare a golden file with its parent; at most so many fields are shown with their bytes."""
+    """Compare a golden file with its parent; at most ``most`` fields are shown with their bytes."""
     path = case["mutation"]["path"].removeprefix(IN_DATA)
     return changed_in(comparison(case), changed_file(case), path, most)
 
 
 def changed_in(comparison: Comparison, name: str, path: str, most: int) -> Changed:
-    """The fields that differ; those of a path first, and at most so many with their bytes."""
+    """The fields that differ; those of a path first, and at most ``most`` with their bytes."""
     before, after, found, _ = comparison
     changes = sorted(
         found.changes, key=lambda change: not (change.path.startswith(path) or path.startswith(change.path))

@@ -4,7 +4,7 @@ Each run of bytes of one field is one element, ``<b data-f=7>``, or ``<i>`` wher
 differs from the parent is inside ``<mark>``, one that follows from something else has the class ``w``.  ``data-f`` is the number of the
 field's row in the table, whose id ends with it.  ``hex-view.js`` lights up what belongs together; without it, both are there to read.
 
-Of a file with many fields only windows are shown: around what differs, the beginning, and the end, where the footer is.
+In a file with many fields only windows are shown: around what differs, the beginning, and the end, where the footer is.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ class HexView:
         if is_apart:
             yield from ((number, leaf, leaf.offset, end_of(leaf)) for number, leaf in pieces)
             return
-        # Structures lie over each other, such as the fields of a text and the text: a byte belongs to the shortest.
+        # Structures overlap, such as the fields of a text and the text: a byte belongs to the shortest.
         owners: list[int] = [-1] * len(self.data)
         for place in sorted(range(len(pieces)), key=lambda place: -pieces[place][1].length):
             leaf = pieces[place][1]

@@ -1,6 +1,6 @@
 """The checker in the browser: the judge as an archive for Pyodide, the runtime, and what its page needs to know.
 
-The runtime is the npm package of one exact version, see `npm_package`; without npm and network the site is built all the same,
+The runtime is the npm package of one exact version, see `npm_package`; without npm and network the site is still built,
 and its page says that the checker was left out.
 """
 
@@ -67,7 +67,7 @@ COMPILED = re.compile(rb"^(?:import|from) (?:numpy|pyarrow|xxhash)\b", re.MULTIL
 SUFFIXES = (".py", ".toml", ".json", ".j2", ".css", ".js")
 
 LIBRARIES = ("construct", "jinja2", "markupsafe")
-"""Packages of others that are needed; all are, or do without more than, Python."""
+"""Packages of others that are needed; all are pure Python, or optional."""
 
 log = logging.getLogger("mkdocs.pages.checker")
 
@@ -112,7 +112,7 @@ def lines(site: Site) -> Iterator[str]:
 
 @cache
 def runtime() -> Mapping[str, bytes] | None:
-    """The files of the runtime by name; ``None``, said loudly, where it is neither kept nor to be had."""
+    """The files of the runtime by name; ``None``, said loudly, where it is neither kept nor available."""
     try:
         return PACKAGE.files(RUNTIME)
     except PackageMissingError as error:

@@ -25,7 +25,7 @@ search:
 ---
 
 """
-"""Before each page, which is called as the module is: whoever looks for a name of the code asks the code, and the search stays small."""
+"""Before each page, which is called as the module is: to look for a name of the code, search the code; the search stays small."""
 
 
 def module_pages() -> Iterator[tuple[str, str]]:

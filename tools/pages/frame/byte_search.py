@@ -43,7 +43,7 @@ def mend_worker(site: Path) -> None:
         if PLAIN not in text:
             if text.count(CONFUSING) != 1:
                 raise ValueError(
-                    f"{path.name} is another search than the one that pages.frame.byte_search mends"
+                    f"{path.name} is another search than the one that pages.frame.byte_search changes"
                 )
             path.write_text(text.replace(CONFUSING, PLAIN), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""The index of the site's search: small, without what nobody searches for, and with generated pages and fields in it."""
+"""The index of the site's search: small, without what is never searched for, and with generated pages and fields in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IN_SCRIPT = Path("search", "search_index.js")
 """The same as a script, which pages that are opened from disk load."""
 
 LEFT_OUT = ("reference/",)
-"""Beginnings of the addresses of pages that are not searched: whoever looks for a name of the code asks the code."""
+"""Beginnings of the addresses of pages that are not searched: to look for a name of the code, search the code."""
 
 DECISIONS, SELDOM = "decisions/", 0.3
 """What was decided is asked for after what can be done: the beginning of such addresses, and how much sooner than other pages a search names them."""
@@ -37,7 +37,7 @@ MARKUP = re.compile(r"<[^>]+>")
 
 
 def write(site: Path, pages: Iterable[Page], fields: Iterable[dict[str, Any]]) -> None:
-    """Write the index of a built site anew; nothing where it has none.
+    """Write the index of a built site again; nothing where it has none.
 
     Args:
         site: The folder of the site.

@@ -73,8 +73,8 @@ class Answer:
         actual: What came, in one line.
         expected: What should have come, in one line.
         query: The predicate of the worst query as JSON, of a scan.
-        asked: How many queries were asked, of a scan that came to no good.
-        wrong: How many of these came to no good.
+        asked: How many queries were asked, of a scan that failed.
+        wrong: How many of these failed.
         severity: See ``SEVERITIES`` of `pqassay.report.run.model`.
         is_lie: The case tells a well-formed lie, so that the answer counts in no score.
         stderr: What the driver wrote there, where it gave no answer.

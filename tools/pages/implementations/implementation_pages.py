@@ -52,7 +52,7 @@ class Change(NamedTuple):
 
     older: str
     newer: str
-    mended: Sequence[tuple[str, str, str, str]]
+    repaired: Sequence[tuple[str, str, str, str]]
     broken: Sequence[tuple[str, str, str, str]]
 
 

@@ -25,7 +25,7 @@ class MatrixCell(NamedTuple):
 
     Attributes:
         verdict: The gravest.
-        bad: How many cases came to no good.
+        bad: How many cases failed.
         asked: How many cases were asked.
         told: What was answered, in words.
     """

@@ -45,7 +45,7 @@ def lines(part: str, link: Link) -> Iterator[str]:
 
     Raises:
         KeyError: There is no such part.
-        UsageError: A file among the results is none.
+        UsageError: A file among the results is not a result.
     """
     yield from PARTS[part](shared_site().results, link)
 

@@ -11,7 +11,7 @@ GUTTER, ROW, HEAD = 52, 46, 22
 """Width of the column of offsets, and heights of a row and of the numbers above the first."""
 
 BYTE = {8: 90, 4: 76}
-"""Width of a byte in rows of so many."""
+"""Width of a byte in rows of a length."""
 
 UNUSED = ("reserved", "unused")
 """Names of fields that hold nothing."""

@@ -117,7 +117,7 @@ def _places(places: dict[str, float]) -> dict[str, str]:
 
 
 def fitted(words: str, width: float, most: int, character: float = CHARACTER) -> list[str]:
-    """Words in at most so many lines of a width, broken behind underscores and spaces, and cut where they still do not fit.
+    """Words in at most ``most`` lines of a width, broken behind underscores and spaces, and cut where they still do not fit.
 
     >>> fitted("max_rep_level", 76, 2)
     ['max_rep_', 'level']

@@ -38,7 +38,7 @@ CHAPTERS = {
 """Where each part is specified: chapter and section."""
 
 VALUES = ("body", "bloom_filter.bitset")
-"""Parts that hold values; the others tell of them, and are drawn otherwise."""
+"""Parts that hold values; the others are metadata, and are drawn otherwise."""
 
 LABELS = {
     "head.magic": "head",
@@ -86,7 +86,7 @@ def regions() -> list[Region]:
 def _part(leaf: Leaf) -> tuple[str | None, ...]:
     matched = PART.match(leaf.path)
     if matched is None:
-        raise ValueError(f"{leaf.path} is no part of the picture")
+        raise ValueError(f"{leaf.path} is not a part of the picture")
     return matched.groups()
 
 

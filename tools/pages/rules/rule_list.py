@@ -18,7 +18,7 @@ from pqassay_spec.rules.profiles import profiles
 HERE = "rules/index.html"
 
 JUDGES_NO_FILES = "-"
-"""What is said of a rule for readers where rules for files have a verdict, a tier and an observation."""
+"""The columns of a rule for readers where rules for files have a verdict, a tier and an observation."""
 
 ROLES = (("writer", "writers"), ("reader", "readers"), ("both", "both"))
 

@@ -93,7 +93,7 @@ def _body(rule: Rule, family: catalogue.Family, path: str, site: Site) -> str:
         mutation=mutation_sentence(pair) if pair is not None else "",
         downloads=_downloads(pair),
         first=COMPARE_FIRST if rule.compares_values else "",
-        mends=_remedy(pair, rule) if pair is not None else None,
+        repair=_remedy(pair, rule) if pair is not None else None,
         lessons=lessons,
         asked=asked,
         worst_answer=_gravest(lessons),
@@ -156,7 +156,7 @@ def _body_about_tables(rule: Rule, family: catalogue.Family, path: str, site: Si
         ],
         findings=findings[:1],
         first=COMPARE_FIRST if rule.compares_values else "",
-        mends=findings[0].remedy if findings else "",
+        repair=findings[0].remedy if findings else "",
         exhibits=[],
     )
 
@@ -214,7 +214,7 @@ def _downloads(pair: Mapping[str, Any] | None) -> Sequence[tuple[str, str, str]]
 
 
 def _remedy(case: Mapping[str, Any], rule: Rule) -> str | None:
-    """The command that mends the file of a case, with its path in a checkout."""
+    """The command that repairs the file of a case, with its path in a checkout."""
     path = GOLDEN_FILES / case["id"] / case["input"]["file"]
     with FileSource(path, str(path.relative_to(ROOT))) as source:
         return remedy(FileUnderTest(source, Options("footer")), rule.id)

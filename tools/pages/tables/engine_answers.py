@@ -26,7 +26,7 @@ LEGEND = ("right", "rows lost", "wrong rows", "crashed", "refused", NOT_COMPARAB
 """The verdicts of answers about tables."""
 
 SILENT = ("rows lost", "wrong rows")
-"""Verdicts that nobody notices, the gravest first."""
+"""Verdicts that go unnoticed, the gravest first."""
 
 HARM = (*SILENT, "crashed", "refused", NOT_COMPARABLE, "right", "not asked")
 """Verdicts, the gravest first."""

@@ -38,7 +38,7 @@ def kind_of_table(table: Table) -> str:
 
 
 class Said(NamedTuple):
-    """What the judge says of a golden table: the rule, what was found, and what mends it."""
+    """What the judge says about a golden table: the rule, what was found, and what repairs it."""
 
     rule: str
     message: str

@@ -55,4 +55,4 @@ def headline(site: Site) -> Iterator[str]:
         harmed = sorted(((count, engine) for engine, count in misled.items() if count), reverse=True)
         listed = [f"{engine.name} for {count}" for count, engine in harmed]
         several = f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
-        yield f"- Of {len(tables)} {title} that make a false claim, wrong rows come from {several or 'nobody'}."
+        yield f"- {len(tables)} {title} make a false claim; wrong rows come from {several or 'no engine'}."

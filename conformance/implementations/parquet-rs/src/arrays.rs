@@ -150,7 +150,7 @@ fn integers<T: ArrowPrimitiveType<Native: TryFrom<i128>>>(values: &[&Value]) -> 
     })
 }
 
-/// Times in a unit of so many nanoseconds.
+/// Times in a unit of a number of nanoseconds.
 fn instants<T: ArrowPrimitiveType<Native: TryFrom<i128>>>(
     values: &[&Value],
     nanoseconds: i128,

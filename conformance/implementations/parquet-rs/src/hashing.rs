@@ -6,7 +6,7 @@ use parquet::basic::{LogicalType, TimeUnit, Type};
 use parquet::bloom_filter::Sbbf;
 use parquet::schema::types::ColumnDescriptor;
 
-/// Whether a filter may hold a literal. Of a zero both signs are looked up.
+/// Whether a filter may hold a literal. Both signs of a zero are looked up.
 pub fn may_hold(filter: &Sbbf, literal: &Value, column: &ColumnDescriptor) -> bool {
     match literal {
         Value::Float(zero) if *zero == 0.0 => {

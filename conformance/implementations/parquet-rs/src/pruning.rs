@@ -24,7 +24,7 @@ pub struct Plan {
     pub selection: Option<RowSelection>,
 }
 
-/// What the file says of the values of a row group or a page in one column. What it does not say is null or none.
+/// What the file says about the values of a row group or a page in one column. What it does not say is null or none.
 struct Claims {
     min: Value,
     max: Value,
@@ -180,7 +180,7 @@ impl Claimed<'_> {
         Ok(RowsLeft(selectors.filter(|selectors| !selectors.is_empty()).map(RowSelection::from)))
     }
 
-    /// The claims about each page; none, where the two halves of the page index do not tell of as many pages.
+    /// The claims about each page; none, where the two halves of the page index do not have as many pages.
     fn page_claims(
         &self,
         converter: &StatisticsConverter,
@@ -239,7 +239,7 @@ fn may_be_equal(literal: &Value, claims: &Claims) -> bool {
     !literal.is_null() && may_compare(Comparison::Equal, literal, claims)
 }
 
-/// Whether a value of which this is claimed may stand so to the literal. NaN is outside all bounds.
+/// Whether a value with this claim may compare so with the literal. NaN is outside all bounds.
 fn may_compare(comparison: Comparison, literal: &Value, claims: &Claims) -> bool {
     let order = |bound: &Value| match bound.compare(literal) {
         Compared::Ordered(order) => Some(order),
@@ -259,7 +259,7 @@ fn may_compare(comparison: Comparison, literal: &Value, claims: &Claims) -> bool
     }
 }
 
-/// Whether the comparison may be false. A float that does not stand so to the literal need not stand the other way
+/// Whether the comparison may be false. A float that does not compare so with the literal need not compare the other way
 /// round: it may be NaN.
 fn may_not_compare(comparison: Comparison, literal: &Value, claims: &Claims) -> bool {
     let other_way_round = match comparison {

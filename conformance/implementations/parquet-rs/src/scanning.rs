@@ -41,7 +41,7 @@ pub fn without_index(file: &Path, query: &Query) -> Result<Rows, Refusal> {
 }
 
 /// The rows that satisfy a predicate, read with every help that the crate has: row groups and pages are left out by
-/// what the file says of them, and the other columns are read only where the predicate is true.
+/// what the file says about them, and the other columns are read only where the predicate is true.
 pub fn with_index(file: &Path, query: &Query) -> Result<Rows, Refusal> {
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let builder = Builder::try_new_with_options(File::open(file)?, options)?;

@@ -80,7 +80,7 @@ fn with_numbers(outer: &str, numbers: &[i32]) -> Option<DataType> {
     }
 }
 
-/// The parts between commas that stand in no further brackets.
+/// The parts between commas outside further brackets.
 fn parts(inner: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth) = (Vec::new(), 0, 0);
     for (at, character) in inner.char_indices() {

@@ -32,7 +32,7 @@ func (driver) Hello() protocol.Hello {
 	}
 }
 
-// Read returns the rows of a file. The errors of the library are refusals; its panics, which nobody catches, are crashes.
+// Read returns the rows of a file. The errors of the library are refusals; its panics, which are not caught, are crashes.
 func (driver) Read(path string, columns []string) ([][]protocol.Value, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -93,7 +93,7 @@ class Driver:
         nan: How it compares NaN: ``unordered`` as IEEE 754 does, or ``greatest`` and equal to itself.
         zeros: Whether 0.0 and -0.0 are ``equal`` or ``apart``.
         ignores: Families whose structures it knows nothing of.
-        index_off: Whether the library itself can leave indexes aside, and filters rows all the same, as `scan` asks without index.
+        index_off: Whether the library itself can leave indexes aside, and still filters rows, as `scan` asks without index.
         raises: Classes of exceptions that the library raises on purpose, or patterns of them; without any, the runner goes by their names.
     """
 
@@ -191,7 +191,7 @@ def _write(lines: Iterable[Answer], sink: TextIO) -> None:
 
 
 def knows(driver: Driver, request: Mapping[str, Any]) -> bool:
-    """Whether a driver declares the operation and family of a request; exits if it is none of this protocol."""
+    """Whether a driver declares the operation and family of a request; exits if it is not a request of this protocol."""
     if request.get("protocol") != PROTOCOL:
         sys.exit(f"this driver speaks protocol {PROTOCOL}")
     return request["op"] == "hello" or _capability(request) in driver.capabilities
@@ -220,7 +220,7 @@ def answers(driver: Driver, request: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def hello(driver: Driver) -> Answer:
-    """Who the driver is. The library is not imported for that."""
+    """The driver's name, version and capabilities. The library is not imported for that."""
     return {
         "answer": "accept",
         "name": driver.name,
@@ -249,7 +249,7 @@ def _scanned(driver: Driver, request: Mapping[str, Any], asked: Mapping[str, Any
 
 
 def _answer(driver: Driver, work: Callable[[], Answer]) -> Answer:
-    """What became of some work of the library. A panic is no `Exception`, and ends the process."""
+    """What became of some work of the library. A panic is not an `Exception`, and ends the process."""
     try:
         return {"answer": "accept", **work()}
     except Unsupported as lacking:

@@ -1,6 +1,6 @@
 """Checks of bloom filters that need no values: where they are, their headers, and how full their bitsets are.
 
-Whether a filter holds the values of its chunk is the matter of the tier ``values``.
+The tier ``values`` judges whether a filter holds the values of its chunk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.thrift import Type
 
 DISPUTED_TYPES = (Type.BOOLEAN, Type.INT96)
-"""Types whose PLAIN bytes as such are disputed, or that nobody looks up in a filter."""
+"""Types whose PLAIN bytes as such are disputed, or that readers never look up in a filter."""
 
 MOST_PASSING = 0.5
 """The share of absent values above which a filter is of no use."""
@@ -69,7 +69,7 @@ def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
     for chunk in file.part(ColumnChunks).having("bloom_filter"):
         offset = chunk.facts.bloom_filter_offset or 0
         if not file.framing.body_start <= offset < file.framing.footer_start:
-            continue  # where it is, nobody can say
+            continue  # its place is not known
         if offset < highest:
             yield Violation(
                 message=f"the bloom filter of {chunk} is at {offset}, before one of a column or row group before it, at {highest}",
@@ -119,7 +119,7 @@ def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A field of 32 bits cannot hold the size of 2^31 blocks: that part of the rule is always kept."""
     header, _ = chunk.bloom_filter_header
     if not _is_whole_blocks(header.numBytes):
-        said = f"the bloom filter of {chunk} has {header.numBytes} bytes, which are no whole blocks"
+        said = f"the bloom filter of {chunk} has {header.numBytes} bytes, not a whole number of blocks"
         field = chunk.fields.bloom_header / "numBytes"
         yield Violation(said, field, f"a positive multiple of {BLOCK_SIZE}", str(header.numBytes))
 
@@ -188,7 +188,7 @@ def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
         return None
     if statistics.null_count >= chunk.facts.num_values:
         return False
-    # Of lists, writers count different things as null.
+    # Writers disagree on what is null in lists.
     return None if chunk.leaf.max_repetition_level else True
 
 

@@ -1,4 +1,4 @@
-"""Checks of the index directory (DIR): the key, its entries, their blobs, and what these say of the values.
+"""Checks of the index directory (DIR): the key, its entries, their blobs, and what these say about the values.
 
 The sentences of the rules are in ``pqassay_spec/rules/directory.toml``, the chapter is ``spec/chapters/directory.md``.  Entries of
 types or versions that are not known here are not checked; of a stale entry, and of one that another one replaces, one finding says

@@ -20,7 +20,7 @@ WITH_PARTS = entries_of(IndexType.DISTINCT_SET, IndexType.ZONE_SUMS, IndexType.H
 
 @rule("DIR-013", of=ENTRY)
 def blob_overlaps_nothing(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Who writes one of the two anew damages the other."""
+    """A program that rewrites one of the two damages the other."""
     _ = entry.is_placed
     if entry.head.placement != Placement.BODY or not entry.head.stored_length:
         raise NotApplicable
@@ -47,7 +47,7 @@ def _others(entry: EntryUnderTest) -> Iterator[tuple[str, int, int]]:
         if stretch.entry is entry:
             return
         if not stretch.entry.is_last:
-            continue  # whoever copies a key leaves two entries that point at one blob
+            continue  # a copied key leaves two entries that point at one blob
         yield f"the blob of {stretch.entry}, [{stretch.start}, {stretch.end})", stretch.start, stretch.end
 
 
@@ -85,7 +85,7 @@ def lengths_fill_the_blob(entry: EntryUnderTest) -> None:
 
 @rule("DIR-021", of=WITH_PARTS)
 def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Which part speaks of which rows, nobody can say otherwise."""
+    """Otherwise it is not known which part describes which rows."""
     blob, wanted = blob_of(entry), len(entry.part_rows)
     if blob.part_count != wanted:
         names = {Granularity.FILE: "file", Granularity.ROW_GROUP: "row group", Granularity.PAGE: "data page"}
@@ -100,25 +100,25 @@ def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violat
 
 @rule("DIR-023", of=ENTRY)
 def value_count_is_that_of_the_blob(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Who plans by it plans badly."""
+    """A planner that uses it plans badly."""
     blob, kind = blob_of(entry), entry.head.type
     blob.require_known()
     if kind == IndexType.HLL:
         raise NotApplicable  # the sketches do not say
     if kind == IndexType.DISTINCT_SET:
-        found = sum(part.head.value_count for part in blob.sets)
+        counted = sum(part.head.value_count for part in blob.sets)
     elif kind == IndexType.ZONE_SUMS:
-        found = blob.sums.head.group_count
+        counted = blob.sums.head.group_count
     elif kind == IndexType.KLL:
         counts = [kll_count(sketch) for sketch in blob.sketches]
         if None in counts:
             raise Broken("DIR-040")
-        found = sum(count or 0 for count in counts)
+        counted = sum(count or 0 for count in counts)
     else:
-        found = len(blob.texts)
-    if found != entry.head.value_count:
-        said = f"it counts {entry.head.value_count}, and its blob holds {found}"
-        yield entry.violation("value_count", said, str(found), str(entry.head.value_count))
+        counted = len(blob.texts)
+    if counted != entry.head.value_count:
+        said = f"it counts {entry.head.value_count}, and its blob holds {counted}"
+        yield entry.violation("value_count", said, str(counted), str(entry.head.value_count))
 
 
 @rule("DIR-048", of=entries_of(IndexType.IDX1))

@@ -1,4 +1,4 @@
-"""The commands that mend an index of a directory: made anew, refreshed, or dropped."""
+"""The commands that repair an index of a directory: make it again, refresh it, or drop it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pqassay_spec.directory.named_types import is_type_name
 from pqassay_spec.directory.placement import has_other_extension
 
 
-def mending(entry: EntryUnderTest) -> str:
-    """The command for an entry: to refresh it if it is stale, to drop it if it describes what cannot be described, else to make it anew."""
+def remedy_for(entry: EntryUnderTest) -> str:
+    """The command for an entry: to refresh it if it is stale, to drop it if it describes what cannot be described, else to make it again."""
     try:
         entry.require_known()
     except NotChecked:
@@ -40,7 +40,7 @@ def _dropping(entry: EntryUnderTest) -> str:
 
 
 def _making(entry: EntryUnderTest) -> str:
-    """The command that makes an entry anew, in the place of the one with the same key."""
+    """The command that makes an entry again, in the place of the one with the same key."""
     columns, head = _columns(entry), entry.head
     if columns is None:
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pqassay.checks import rule
-from pqassay.checks.directory.commands import mending
+from pqassay.checks.directory.commands import remedy_for
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.directory_key import DirectoryUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
@@ -32,7 +32,7 @@ def _of_entry(violation: Violation, entry: EntryUnderTest) -> Violation:
     column = entry.column if violation.column is None else violation.column
     if not violation.message:  # only its column is asked for
         return replace(violation, column=column)
-    return replace(violation, column=column, remedy=violation.remedy or mending(entry))
+    return replace(violation, column=column, remedy=violation.remedy or remedy_for(entry))
 
 
 DIRECTORY: Subject[DirectoryUnderTest] = Subject(
@@ -121,7 +121,7 @@ def _is_asked(entry: EntryUnderTest) -> bool:
 def _reserved_of(entry: EntryUnderTest) -> Iterator[Violation]:
     if entry.head.flags:
         said = f"its flags are {entry.head.flags:#06x}, and none is known"
-        yield replace(entry.violation("flags", said, "0", str(entry.head.flags)), remedy=mending(entry))
+        yield replace(entry.violation("flags", said, "0", str(entry.head.flags)), remedy=remedy_for(entry))
     if entry.head.type == IndexType.ZONE_SUMS and entry.file.options.reaches("index"):
         try:
             reserved = blob_of(entry).sums.head.reserved
@@ -134,7 +134,7 @@ def _reserved_of(entry: EntryUnderTest) -> Iterator[Violation]:
                 "0",
                 str(reserved),
                 column=entry.column,
-                remedy=mending(entry),
+                remedy=remedy_for(entry),
             )
 
 
@@ -172,7 +172,7 @@ def blob_lies_where_it_may(entry: EntryUnderTest) -> None:
 
 @rule("DIR-016", of=ENTRY)
 def entry_is_not_stale(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Readers notice, and do without the index."""
+    """Readers notice, and ignore the index."""
     entry.require_current()
     if entry.stale:
         rows = sum(group.num_rows for group in entry.file.metadata.row_groups)
@@ -214,7 +214,7 @@ def number_is_that_of_the_name(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-018", of=ENTRY)
 def pages_can_be_told_apart(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Without an offset index nobody knows which rows a part is about."""
+    """Without an offset index the rows of a part are not known."""
     _ = entry.is_fresh
     if "granularity" in set(entry.strange_codes()):
         raise Broken("DIR-007")

@@ -43,14 +43,14 @@ def keys_and_sum_follow_from_the_columns(entry: EntryUnderTest) -> Iterator[Viol
     head = blob_of(entry).sums.head
     keys, kind = len(entry.leaves) - 1, sum_kind(entry.leaves[-1])
     if head.key_count != keys:
-        said = f"{entry}: {head.key_count} keys beside a measure, and {keys + 1} columns"
+        message = f"{entry}: {head.key_count} keys beside a measure, and {keys + 1} columns"
         spot = entry.blob_spot("head.key_count", *SumsHead.place("key_count"))
-        yield spot.violation(said, str(keys), str(head.key_count))
+        yield spot.violation(message, str(keys), str(head.key_count))
     if head.sum_kind != kind:
         named = next((member.name for member in SumKind if member == head.sum_kind), str(head.sum_kind))
-        said = f"{entry}: sums of kind {named}, and those of {entry.leaves[-1].name} are {kind.name}"
+        message = f"{entry}: sums of kind {named}, and those of {entry.leaves[-1].name} are {kind.name}"
         spot = entry.blob_spot("head.sum_kind", *SumsHead.place("sum_kind"))
-        yield spot.violation(said, kind.name, named)
+        yield spot.violation(message, kind.name, named)
 
 
 @rule("DIR-032", of=SUMS)
@@ -131,7 +131,7 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
             first, last = shown(order, minima[place]), shown(order, maxima[place])
             yield entry.blob_spot("minima").violation(
                 f"{entry}: group {bounded[place]} has measures from {first} to {last}",
-                "a smallest that is no NaN, and a largest that is not less",
+                "bounds that are not NaN, the smallest not above the largest",
                 f"{first} and {last}",
                 row_group=blob.row_group_of(bounded[place]),
             )
@@ -167,7 +167,7 @@ def nulls_and_nan_are_counted(part: DescribedSums) -> Iterator[Violation]:
 
 @value_rule("DIR-037", of=SUMS, audited=DESCRIBED)
 def sums_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
-    """A sum that is off by one is a wrong answer that nobody notices."""
+    """A sum that is off by one is a wrong answer without an error."""
     kind = part.blob.sums.head.sum_kind
     if kind == SumKind.NONE:
         return

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from pqassay.checks.directory.commands import mending
+from pqassay.checks.directory.commands import remedy_for
 from pqassay.checks.directory.entries import ENTRY
 from pqassay.checks.subjects import Subject
 from pqassay.checks.value_rules import stated
@@ -50,10 +50,10 @@ def directory_claims(file: FileUnderTest) -> Family:
 
 
 def _of_entry(violation: Violation, audit: ValueAudit) -> Violation:
-    """With the command that mends the entry whose field the violation names."""
+    """With the command that repairs the entry whose field the violation names."""
     for entry in audit.file.part(IndexDirectory).entries:
         if str(violation.field).startswith(f"{entry.root}."):
-            return replace(violation, remedy=mending(entry))
+            return replace(violation, remedy=remedy_for(entry))
     return violation
 
 

@@ -299,7 +299,7 @@ def carriage_returns_come_last(index: EmbeddedIndex) -> Iterator[Violation]:
 def _losses(
     index: EmbeddedIndex, find: Callable[[bytes], Iterator[tuple[Loss, int, str]]], expected: str
 ) -> Iterator[Violation]:
-    _ = index.values  # a payload that is no text is the matter of IDX1-010
+    _ = index.values  # IDX1-010 judges whether a payload is text
     payload = index.blob.payload
     first = list(islice(find(payload), FIRST_POSITIONS))
     yield from first_places(
@@ -378,6 +378,6 @@ def no_draft_key(index: EmbeddedIndex) -> Iterator[Violation]:
             raise NotApplicable
     except FormatError:
         pass  # what is wrong with the blob is said by other rules
-    said = "this is draft G1: the length is in a key as well"
+    said = "this is draft G1: the length is also in a key"
     field = index.field(idx1.LENGTH_KEY)
     yield Violation(said, field, f"no key {idx1.LENGTH_KEY}", show(index.text(idx1.LENGTH_KEY)))

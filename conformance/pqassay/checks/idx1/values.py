@@ -27,7 +27,7 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string
 
 if TYPE_CHECKING:
-    from pqassay.values.claims.index_column import Comparison, IndexFamily, IndexValues
+    from pqassay.values.claims.index_column import IndexComparison, IndexFamily, IndexValues
 
 
 OF_VALUES = ("IDX1-013", "IDX1-015", "IDX1-016", "IDX1-017", "IDX1-018", "IDX1-019", "IDX1-022", "IDX1-023")
@@ -43,7 +43,7 @@ LISTED = 3
 class IndexedColumn:
     """The column that an index describes, compared with it.
 
-    ``undecided`` names a column without values that an empty index fits, and one with values, where nobody says which
+    ``undecided`` names a column without values that an empty index fits, and one with values, where it is not known which
     is meant; it is known after `comparison` was asked for.
     """
 
@@ -52,7 +52,7 @@ class IndexedColumn:
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
         self.index = file.part(EmbeddedIndex)
-        self._compared: dict[int, Comparison | NotChecked] = {}
+        self._compared: dict[int, IndexComparison | NotChecked] = {}
 
     @Remembered
     def values(self) -> IndexValues:
@@ -87,7 +87,7 @@ class IndexedColumn:
             raise Broken("IDX1-018")
 
     @Remembered
-    def comparison(self) -> Comparison:
+    def comparison(self) -> IndexComparison:
         """The comparison with the declared column, or with the one that fits best.
 
         Raises:
@@ -125,10 +125,10 @@ class IndexedColumn:
             if chunk and reason:
                 raise NotChecked(f"{reason}, {show(chunk.file_path)}", "file") if chunk.file_path else reason
 
-    def distance(self, comparison: Comparison) -> tuple[int, int]:
+    def distance(self, comparison: IndexComparison) -> tuple[int, int]:
         """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
 
-        The pieces are those of values with line feeds. An index that equals another column is no index of pieces.
+        The pieces are those of values with line feeds. An index that equals another column is not an index of pieces.
         """
         if comparison.difference == 0:
             return (1 if comparison.with_line_feed else 0), 0
@@ -324,7 +324,7 @@ def companion_counts_the_rows(column: IndexedColumn) -> Iterator[Violation]:
         yield Violation(said, field, f"row_count {counted}", f"row_count {record.row_count}", remedy=remedy)
 
 
-def _rows_read(column: IndexedColumn) -> Comparison | None:
+def _rows_read(column: IndexedColumn) -> IndexComparison | None:
     """The comparison, where the tier reads values and the column has one for each row."""
     if not column.file.options.reaches("values"):
         return None
@@ -339,20 +339,20 @@ def _rows_read(column: IndexedColumn) -> Comparison | None:
 def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
     """Whether a null may be in the file decides what can be skipped for IS NULL."""
     record = column.index.companion
-    name, found = ".".join(record.column), column.comparison
-    if not found.leaf.is_at(record.column):
+    name, comparison = ".".join(record.column), column.comparison
+    if not comparison.leaf.is_at(record.column):
         raise NotChecked(
-            f"the index was compared with {found.column}, the companion record names {name}", "request"
+            f"the index was compared with {comparison.column}, the companion record names {name}", "request"
         )
-    if record.null_count != found.null_count:
-        said = f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}"
+    if record.null_count != comparison.null_count:
+        said = f"column {name} holds {comparison.null_count} nulls, the companion record says {record.null_count}"
         field = column.index.field(idx1.COMPANION_KEY)
         yield Violation(
-            said, field, f"null_count {found.null_count}", f"null_count {record.null_count}", column=name
+            said, field, f"null_count {comparison.null_count}", f"null_count {record.null_count}", column=name
         )
 
 
-def _told_by_empty_payload(column: IndexedColumn, found: Comparison) -> bool:
+def _told_by_empty_payload(column: IndexedColumn, found: IndexComparison) -> bool:
     """Whether the missing value is the one that IDX1-013 is about."""
     return not column.index.blob.payload and found.only_empty
 

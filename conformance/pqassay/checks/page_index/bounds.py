@@ -51,9 +51,9 @@ class _Side:
         return shown(self.order, self.raws[page])
 
     def is_no_value(self, page: int) -> Violation:
-        """A bound that is no value of the physical type."""
+        """A bound that is not a value of the physical type."""
         kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
-        said = f"the {self.word} bound of page {page} of {self.chunk} is no value of type {kind}: {_bytes(self.raws[page])}"
+        said = f"the {self.word} bound of page {page} of {self.chunk} is not a value of type {kind}: {_bytes(self.raws[page])}"
         field = _entry(self.chunk, self.name, page)
         return Violation(said, field, f"{width} bytes" if width else "a value", _bytes(self.raws[page]))
 
@@ -119,7 +119,7 @@ def _bytes(raw: bytes) -> str:
 
 @rule("PIX-024", of=COLUMN_INDEX)
 def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of pages both of whose bounds are values."""
+    """For pages both of whose bounds are values."""
     bounds = chunk.page_bounds
     minima, maxima, order = bounds.index.min_values, bounds.index.max_values, bounds.order
     yield from first_places(
@@ -144,7 +144,7 @@ def boundary_order_is_defined(chunk: ColumnChunkUnderTest) -> Iterator[Violation
 
 @rule("PIX-025", of=COLUMN_INDEX)
 def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of fewer than two pages every order is true. Pages whose own bounds are wrong are left out."""
+    """Fewer than two pages have any order. Pages whose own bounds are wrong are left out."""
     boundary_order = chunk.column_index.boundary_order
     if boundary_order == BoundaryOrder.UNORDERED:
         return
@@ -214,7 +214,7 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     only=lambda chunk: chunk.column_index.nan_counts is not None,
 )
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Every NaN of the chunk is in a page. Where none can be, counts are the matter of PIX-073."""
+    """Every NaN of the chunk is in a page. Where a type has no NaN, PIX-073 judges the counts."""
     counts = chunk.even_column_index.nan_counts
     if counts is None or type_order(chunk.leaf.element) not in NUMBERS:
         raise NotApplicable
@@ -245,7 +245,7 @@ def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 @rule("PIX-080", of=COUNTING_NAN)
 def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Whoever knows of the counts gives them under either order; under the total one, their absence is the matter of PIX-033."""
+    """A writer that knows the counts gives them under either order; under the total one, PIX-033 judges their absence."""
     if chunk.chunk.column_index_offset is None or chunk.order not in NUMBERS:
         raise NotApplicable
     if chunk.column_index.nan_counts is None:

@@ -14,7 +14,7 @@ from pqassay.under_test.violation import Violation
 
 @rule("PIX-054", of=OFFSET_INDEX)
 def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Rows that begin in the pages before; the first entry is the matter of another rule."""
+    """Rows that begin in the pages before; another rule judges the first entry."""
     locations = chunk.offset_index.page_locations
     if len(locations) != len(chunk.data_pages):
         raise Broken("PIX-040")
@@ -42,19 +42,19 @@ def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-058", of=COLUMN_INDEX)
 def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """One histogram for each page, one behind the other; lists of another length are the matter of another rule."""
+    """One histogram for each page, one behind the other; another rule judges the length of the list."""
     index = chunk.column_index
     if not index.repetition_level_histograms and not index.definition_level_histograms:
         raise NotApplicable
     counts = counts_of(chunk)
-    for name, given, counted in (
+    for name, histogram, counted in (
         ("repetition", index.repetition_level_histograms, counts.repetition_histogram),
         ("definition", index.definition_level_histograms, counts.definition_histogram),
     ):
-        if not given or len(given) != counted.size:
+        if not histogram or len(histogram) != counted.size:
             continue
         found: list[int] = counted.reshape(-1).tolist()
-        for place, (count, right) in enumerate(zip(given, found, strict=True)):
+        for place, (count, right) in enumerate(zip(histogram, found, strict=True)):
             if count != right:
                 page, level = divmod(place, counted.shape[1])
                 said = f"{right} {name} levels of data page {page} are {level}, and the column index counts {count}"

@@ -1,6 +1,6 @@
-"""Checks of the page index: what the footer says of it, its offset indexes, and the lists of its column indexes.
+"""Checks of the page index: what the footer says about it, its offset indexes, and the lists of its column indexes.
 
-The bounds of pages are the matter of `pqassay.checks.page_index.bounds`.
+The bounds of pages are in `pqassay.checks.page_index.bounds`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterato
     only=lambda file: file.part(ColumnChunks).count(OFFSET_INDEXES) > 0,
 )
 def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]:
-    """A reader that finds none in one row group may do without all of them. Chunks without values need none."""
+    """A reader that finds no index in one row group may ignore all of them. Chunks without values need no index."""
     chunks = file.part(ColumnChunks)
     if chunks.count(OFFSET_INDEXES) == chunks.count(CHUNKS):
         return
@@ -214,7 +214,7 @@ def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iter
     only=lambda chunk: chunk.offset_index.unencoded_byte_array_data_bytes is not None,
 )
 def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Other types have a width, so nobody needs to be told."""
+    """Other types have a fixed width, which needs no count."""
     index = chunk.offset_index
     sizes = index.unencoded_byte_array_data_bytes
     if sizes is None:
@@ -222,14 +222,14 @@ def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Ite
     field = chunk.fields.offset_index / "unencoded_byte_array_data_bytes"
     pages = len(index.page_locations)
     if chunk.leaf.element.type != Type.BYTE_ARRAY:
-        said = (
+        message = (
             f"column {chunk.column} is of type {chunk.leaf.physical_type}, and its offset index counts bytes of "
             "byte arrays"
         )
-        yield Violation(said, field, "none", f"{len(sizes)} entries")
+        yield Violation(message, field, "none", f"{len(sizes)} entries")
     elif len(sizes) != pages:
-        said = f"{len(sizes)} entries for {pages} pages of {chunk}"
-        yield Violation(said, field, f"{pages} entries", f"{len(sizes)} entries")
+        message = f"{len(sizes)} entries for {pages} pages of {chunk}"
+        yield Violation(message, field, f"{pages} entries", f"{len(sizes)} entries")
     else:
         yield from _negative(sizes, field, lambda page: f"page {page} of {chunk} holds {sizes[page]} bytes")
 
@@ -291,7 +291,7 @@ def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterato
 
 @rule("PIX-026", of=COLUMN_INDEX)
 def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of columns inside lists, what counts as a null differs among writers; there, the histograms tell."""
+    """Inside lists, writers disagree on what counts as a null; there, the histograms tell."""
     present = present_values(chunk)
     if present is None:
         raise NotApplicable
@@ -310,7 +310,7 @@ def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[V
 
 @rule("PIX-027", of=COLUMN_INDEX)
 def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Without them nobody can look for nulls."""
+    """Without them readers cannot look for nulls."""
     if chunk.column_index.null_counts is None:
         said = f"the column index of {chunk} has no null_counts"
         yield Violation(said, chunk.fields.column_index, "null_counts", "none")
@@ -318,7 +318,7 @@ def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Viol
 
 @rule("PIX-028", of=COLUMN_INDEX)
 def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Every null of the chunk is in a page. Of a list, the sum is the matter of PIX-074."""
+    """Every null of the chunk is in a page. PIX-074 judges the sum of a list."""
     counts = chunk.even_column_index.null_counts
     if counts is None:
         raise NotApplicable
@@ -332,7 +332,7 @@ def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     only=lambda chunk: chunk.leaf.max_repetition_level > 0,
 )
 def null_counts_of_lists_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A writer counts one thing, whatever it is. Counts that are none are the matter of PIX-028 and STA-010."""
+    """A writer counts one thing, whatever it is. PIX-028 and STA-010 judge impossible counts."""
     counts = chunk.even_column_index.null_counts
     said = chunk.statistics.null_count if chunk.statistics is not None else None
     if counts is None or said is None:

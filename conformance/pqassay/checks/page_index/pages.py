@@ -60,7 +60,7 @@ def page_sizes_count_the_header(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 @rule("PIX-042", of=OFFSET_INDEX)
 def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The first entry is the matter of another rule. Pages of version 1 count rows where every value is one."""
+    """Another rule judges the first entry. Pages of version 1 count rows where every value is one."""
     _require_listed(chunk)
     locations, pages = chunk.offset_index.page_locations, chunk.data_pages
     row = 0

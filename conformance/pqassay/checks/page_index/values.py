@@ -36,7 +36,7 @@ class BoundsOfIndex(BoundsOfPages):
     """The bounds of one side that a column index lists."""
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """No value of a page lies beyond its bound; bounds of pages that nobody can tell are compared with none."""
+        """No value of a page lies beyond its bound; bounds of pages that cannot be told apart are not compared."""
         require_pages(self.raws, values, COLUMN_INDEX_NAME)
         require_pages(self.chunk.column_index.null_pages, values, COLUMN_INDEX_NAME)
         return super().compare(values)
@@ -45,13 +45,13 @@ class BoundsOfIndex(BoundsOfPages):
 def _bounds(chunk: ColumnChunkUnderTest, side: tuple[str, str], order: Order) -> Iterator[Claim]:
     """The bounds of pages that are not called empty; those that contradict each other need no values to be wrong."""
     (name, member), index = side, chunk.column_index
-    given: Sequence[bytes] = getattr(index, member)
-    if len(given) != len(index.null_pages):
+    stored: Sequence[bytes] = getattr(index, member)
+    if len(stored) != len(index.null_pages):
         raise NotChecked("the lists of the column index differ in their lengths", "another rule")
     skipped = set() if chunk.order is None else set(chunk.page_bounds.swapped)
     raws = [
         None if null or page in skipped else raw
-        for page, (raw, null) in enumerate(zip(given, index.null_pages, strict=True))
+        for page, (raw, null) in enumerate(zip(stored, index.null_pages, strict=True))
     ]
     yield BoundsOfIndex(chunk, name, raws, order, (chunk.fields.column_index / member).__getitem__)
 
@@ -100,24 +100,24 @@ def zeros_lie_within_the_bounds_of_pages(chunk: ColumnChunkUnderTest) -> Iterato
 @value_rule("PIX-052", of=COLUMN_INDEX)
 def null_pages_hold_nothing_but_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A reader skips a page of nothing but nulls whatever value it looks for."""
-    given = chunk.column_index.null_pages
+    null_pages = chunk.column_index.null_pages
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
-        require_pages(given, values, COLUMN_INDEX_NAME)
+        require_pages(null_pages, values, COLUMN_INDEX_NAME)
         counts = values.counts.non_null.tolist()
 
         def violation(page: int) -> Violation:
             verb = "is" if counts[page] == 1 else "are"
             return Violation(
                 f"page {page} of {named(chunk)} holds {plural(counts[page], 'value')} that {verb} not null, "
-                f"null_pages says {given[page]}",
+                f"null_pages says {null_pages[page]}",
                 chunk.fields.column_index / f"null_pages[{page}]",
-                expected=str(not given[page]),
-                actual=str(given[page]),
+                expected=str(not null_pages[page]),
+                actual=str(null_pages[page]),
             )
 
         return first_places(
-            [page for page, count in enumerate(counts) if given[page] is bool(count)], violation
+            [page for page, count in enumerate(counts) if null_pages[page] is bool(count)], violation
         )
 
     yield ComparedBy(compare)

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 class Limited(NamedTuple):
-    """What a copy says of the values of a column, and where it says it."""
+    """What a copy says about the values of a column, and where it says it."""
 
     field: Field
     limit: Limit
 
 
 def _limits(file: FileUnderTest) -> dict[int, list[Limited]]:
-    """What all copies that can be read say of the values, by the position of the column; of a list, that of its first one."""
-    found: dict[int, list[Limited]] = {}
+    """What all readable copies say about the values, by the position of the column; for a list, that of its first one."""
+    limits: dict[int, list[Limited]] = {}
     ordinals = {
         place: ordinal
         for ordinal, place in enumerate(
@@ -46,8 +46,8 @@ def _limits(file: FileUnderTest) -> dict[int, list[Limited]]:
                 node = limit.node
                 while not node.is_leaf:
                     node = node.children[0]
-                found.setdefault(ordinals[node.place], []).append(Limited(pair.field / "value", limit))
-    return found
+                limits.setdefault(ordinals[node.place], []).append(Limited(pair.field / "value", limit))
+    return limits
 
 
 def _has_limits(audit: ValueAudit) -> bool:
@@ -86,14 +86,14 @@ def _too_many(limited: Limited, values: ChunkValues) -> Iterator[Violation]:
 def _off_length(limited: Limited, values: ChunkValues) -> Iterator[Violation]:
     from pqassay.values.decoding.nested_columns import lengths_at, path_to  # noqa: PLC0415 - numpy, at this tier only
 
-    node, wanted = limited.limit.node, limited.limit.number
+    node, length = limited.limit.node, limited.limit.number
     root: SchemaNode = schema_tree(values.chunk.file.metadata.schema)
-    off = lengths_at(path_to(root, node.place), values.nested, wanted)
+    off = lengths_at(path_to(root, node.place), values.nested, length)
     if off is not None:
         yield Violation(
             f"row {off.row} of {named(values.chunk)} has a list of {off.length}, "
-            f"and ARROW:schema makes all lists {wanted} long{others(off.total, 'list', 'lists')}",
+            f"and ARROW:schema makes all lists {length} long{others(off.total, 'list', 'lists')}",
             limited.field,
-            expected=f"lists of {wanted}",
+            expected=f"lists of {length}",
             actual=str(off.length),
         )

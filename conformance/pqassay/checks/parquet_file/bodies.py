@@ -103,7 +103,7 @@ def _has_sorted_dictionary(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PQF-063", of=PAGES, faults=(FaultKind.WRONG_CRC,))
 def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Whoever runs this wants the bodies read; at tier ``values`` they are read anyhow."""
+    """A caller wants the bodies read; at tier ``values`` they are read anyhow."""
     with_crc = [page for page in chunk.pages if page.header.crc is not None]
     if not with_crc:
         raise NotApplicable
@@ -120,7 +120,7 @@ def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @_about("PQF-070", FaultKind.WRONG_SIZE)
 def pages_have_their_uncompressed_size(at: At) -> Violation:
-    """Readers make room for so many bytes, of dictionary pages as well."""
+    """Readers allocate this many bytes, for dictionary pages too."""
     message, expected, actual = at.words
     return Violation(message, at.chunk.fields.page(at.page) / "uncompressed_page_size", expected, actual)
 
@@ -145,7 +145,7 @@ def lz4_has_the_framing_of_hadoop(at: At) -> Violation:
 
 @_about("PQF-071", FaultKind.BAD_LEVELS, only=_has_levels)
 def levels_are_complete(at: At) -> Violation:
-    """Without all of them, nobody can tell to which row a value belongs."""
+    """Without all of them, the row of a value is not known."""
     return at.body(*at.words)
 
 
@@ -193,7 +193,7 @@ def runs_hold_values(at: At) -> Violation:
 
 @rule("PQF-072", of=SECOND_VERSION)
 def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Only pages of version 2 count nulls; what no count can be is the matter of PQF-064."""
+    """Only pages of version 2 count nulls; PQF-064 judges impossible counts."""
     headers = chunk.second_version
     nulls = counts_of(chunk).nulls
     for number, header in headers:
@@ -291,7 +291,7 @@ def blocks_have_a_size_of_the_encoding(at: At) -> Violation:
 
 @_about("PQF-091", FaultKind.WRONG_TOTAL, only=_has_differences)
 def differences_are_counted(at: At) -> Violation:
-    """What follows begins where the last of so many differences ends."""
+    """What follows begins where the last difference ends."""
     message = f"the header of the differences counts {at.actual} values, and there are {at.expected}"
     return at.body(message, f"{at.expected} values", f"{at.actual} values")
 
@@ -318,7 +318,7 @@ def entries_are_complete(at: At) -> Violation:
 
 @_about("PQF-087", FaultKind.ENTRIES_RUN_ON, only=_has_dictionary)
 def nothing_follows_the_entries(at: At) -> Violation:
-    """An entry that is not counted is none."""
+    """An entry that is not counted does not exist."""
     expected = f"{at.expected} bytes"
     message = f"the dictionary page goes on behind its {at.place} entries, which take {expected}"
     return at.body(message, expected, f"{at.actual} bytes")
@@ -326,7 +326,7 @@ def nothing_follows_the_entries(at: At) -> Violation:
 
 @_about("PQF-088", FaultKind.UNSORTED_ENTRY, only=_has_sorted_dictionary)
 def entries_ascend_where_it_is_said(at: At) -> Violation:
-    """Who compares indexes instead of values trusts it."""
+    """A reader that compares indexes instead of values trusts it."""
     message = f"entry {at.place} of the dictionary is less than the one before, and is_sorted is true"
     field = at.chunk.fields.own_header(at.page) / "is_sorted"
     return Violation(message, field, "false, or no is_sorted", "true")

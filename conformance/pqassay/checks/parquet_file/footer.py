@@ -122,7 +122,7 @@ def _negative(name: str, value: int, record: Field, **place: Any) -> Violation:
 
 
 def _require_no_negative(*values: int | None) -> None:
-    """A negative count is the matter of PQF-015: no sum of it is compared with anything."""
+    """PQF-015 judges negative counts: no sum of them is compared with anything."""
     if any(value is not None and value < 0 for value in values):
         raise Broken("PQF-015")
 
@@ -346,7 +346,7 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
 
 @rule("PQF-025", of=CHUNK, only=lambda chunk: chunk.facts.dictionary_page_offset is not None)
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """An offset of 0 is none."""
+    """An offset of 0 means that there is none."""
     if chunk.facts.dictionary_page_offset == 0:
         said = "dictionary_page_offset is 0, where the head of the file is"
         yield Violation(said, chunk.fields.facts / "dictionary_page_offset", "no dictionary_page_offset", "0")

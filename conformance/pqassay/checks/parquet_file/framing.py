@@ -36,7 +36,7 @@ def ends_with_a_footer(file: FileUnderTest) -> None:
 
 @rule("PQF-004", of=FILE)
 def footer_decodes(file: FileUnderTest) -> None:
-    """Decoding raises what is wrong; so does a schema that is no tree."""
+    """Decoding raises what is wrong; so does a schema that is not a tree."""
     _ = file.leaves
 
 
@@ -59,7 +59,7 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-039", of=FOOTER)
 def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
-    """A known id with another wire type is no unknown field: somebody meant the one that is declared."""
+    """A known id with another wire type is not an unknown field: the declared one was meant."""
     yield from _mistyped(file, hints=False)
 
 
@@ -79,7 +79,7 @@ def _mistyped(file: FileUnderTest, *, hints: bool) -> Iterator[Violation]:
 
 @rule("PQF-006", of=FOOTER, only=lambda file: bool(file.key_values))
 def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
-    """Of a key that occurs twice, some readers take the first value, and others the last."""
+    """If a key occurs twice, some readers take the first value, and others the last."""
     first: dict[str, int] = {}
     for index, pair in enumerate(file.key_values):
         earlier = first.setdefault(pair.key, index)
@@ -123,7 +123,7 @@ def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-009", of=FOOTER)
 def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
-    """Of the ranges inside the body, no two share a byte. Those outside are the matter of PQF-008."""
+    """No two ranges inside the body share a byte. PQF-008 judges those outside."""
     layout = file.layout
     if (len(file.ranges_inside) if layout is None else layout.count) < 2:
         raise NotApplicable

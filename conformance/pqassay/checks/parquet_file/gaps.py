@@ -31,14 +31,14 @@ def body_is_accounted_for(file: FileUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     if file.layout is not None and file.layout.length == framing.footer_start - framing.body_start:
         return
-    found = list(_gaps(file))
-    if not found:
+    holes_left = list(_gaps(file))
+    if not holes_left:
         return
     starts = {given.start for given in file.ranges}
     alone = {given.start for given in file.offsets} - starts
     gaps = Gaps(file.source, surroundings(file.metadata, file.leaves, alone))
     is_whole = True
-    for start, end in found:
+    for start, end in holes_left:
         for run in gaps.runs(start, end):
             is_whole = is_whole and run.filler is not Filler.UNSEEN
             if run.filler in UNCLAIMED:
@@ -53,19 +53,19 @@ def _gaps(file: FileUnderTest) -> Iterator[tuple[int, int]]:
     """The gaps between sound ranges; where ranges are not, other rules tell."""
     file.require_sound_ranges()
     ranges = [(given.start, given.end) for given in file.ranges]
-    found = list(holes(ranges, file.framing.body_start, file.framing.footer_start))
-    if found:
-        found = _without_blobs(file, found)
-    if found:
+    gaps = list(holes(ranges, file.framing.body_start, file.framing.footer_start))
+    if gaps:
+        gaps = _without_blobs(file, gaps)
+    if gaps:
         if any(file.is_elsewhere(chunk) for group in file.metadata.row_groups for chunk in group.columns):
-            raise Broken("PQF-023")  # its pages may be here all the same
+            raise Broken("PQF-023")  # its pages may still be here
         _require_displaced_by_no_blob(file, ranges)
         _require_lengths_of_bloom_filters(file)
-    return iter(found)
+    return iter(gaps)
 
 
 def _without_blobs(file: FileUnderTest, gaps: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What the blobs of an index directory leave over of some gaps. Raises what keeps a directory from being read."""
+    """The parts of some gaps outside the blobs of an index directory. Raises what keeps a directory from being read."""
     directory = file.part(IndexDirectory)
     directory.require_readable()
     blobs = [(stretch.start, stretch.end) for stretch in directory.stretches]
@@ -82,12 +82,12 @@ def _without_blobs(file: FileUnderTest, gaps: list[tuple[int, int]]) -> list[tup
 
 
 def _require_lengths_of_bloom_filters(file: FileUnderTest) -> None:
-    """Where the length of a bloom filter is too short, the rest of it is no gap: BLM-005."""
+    """Where the length of a bloom filter is too short, the rest of it is not a gap: BLM-005."""
     for chunk in file.part(ColumnChunks).having("bloom_filter"):
         try:
             header, taken = chunk.bloom_filter_header
         except FormatError:
-            continue  # BLM-002: what follows the header, nobody can say
+            continue  # BLM-002: what follows the header is not known
         said = chunk.facts.bloom_filter_length
         if said is not None and said != taken + header.numBytes:
             raise Broken("BLM-005")

@@ -26,7 +26,7 @@ from pqassay_spec.parquet.schema.leaf_columns import is_geometry
 from pqassay_spec.parquet.thrift import Type
 
 if TYPE_CHECKING:
-    from pqassay.values.claims.geo_document import Beyond
+    from pqassay.values.claims.geo_document import PointBeyond
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 
@@ -39,17 +39,17 @@ class Described(NamedTuple):
 
 def _described(file: FileUnderTest) -> dict[str, list[Described]]:
     """The descriptions of each column, in all documents that can be read."""
-    found: dict[str, list[Described]] = {}
+    described: dict[str, list[Described]] = {}
     for pair in geo_rule.subject.find(file):
         with suppress(Broken, NotChecked):
             geo_rule.require_readable(pair)
             for name, column in read_json(pair.part.value or "", "")["columns"].items():
-                found.setdefault(name, []).append(Described(pair.field / "value", column))
-    return found
+                described.setdefault(name, []).append(Described(pair.field / "value", column))
+    return described
 
 
 def _of(chunk: ColumnChunkUnderTest) -> Iterator[Described]:
-    """What is said of a column of geometries in bytes, or of coordinates."""
+    """What is claimed about a column of geometries in bytes, or of coordinates."""
     leaf = chunk.leaf
     for described in chunk.file.part(_described).get(leaf.path[0], []):
         if described.column["encoding"] == WKB:
@@ -71,7 +71,7 @@ DESCRIBED = Subject(
 
 @value_rule("PQF-182", of=DESCRIBED, only=_has_some)
 def geo_boxes_hold_every_coordinate(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Who chooses files by the box of a document does not see what lies beside it."""
+    """A reader that chooses files by the box of a document misses what lies beside it."""
     for described in _of(chunk):
         if spans_of(dict(described.column)):
             yield _InBox(chunk, described)
@@ -96,7 +96,7 @@ class _InBox(Claim):
                 actual=actual,
             )
 
-    def _beyond(self, values: ChunkValues) -> Beyond | None:
+    def _beyond(self, values: ChunkValues) -> PointBeyond | None:
         from pqassay.values.claims.geo_document import beyond, number_beyond  # noqa: PLC0415 - numpy, at this tier only
 
         spans = spans_of(dict(self._described.column))
@@ -188,7 +188,7 @@ class _Covering(JoinedRows):
 
 @value_rule("PQF-184", only=_has_some)
 class GeoBoxesOfRowsHoldTheirGeometries(RuleOfJoins):
-    """Who chooses rows by their boxes does not see a geometry that lies beside its own."""
+    """A reader that chooses rows by their boxes misses a geometry that lies beside its own."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)

@@ -33,7 +33,7 @@ from pqassay_spec.parquet.schema.types import WIDE_TIMESTAMP
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 if TYPE_CHECKING:
-    from pqassay.values.claims.bounds import Beyond
+    from pqassay.values.claims.bounds import ValueBeyond
     from pqassay.values.claims.texts import JsonFaults, Wrong
     from pqassay.values.decoding.chunk_values import ChunkValues
 
@@ -73,7 +73,7 @@ def _field(chunk: ColumnChunkUnderTest) -> Field:
 # ----------------------------------------------------------------------------------------------------- numbers
 
 
-def _beyond(values: ChunkValues, number: int, *, above: bool) -> Beyond | None:
+def _beyond(values: ChunkValues, number: int, *, above: bool) -> ValueBeyond | None:
     """The first value beyond a number, by the order of the type."""
     element = values.chunk.leaf.element
     order = type_order(element)
@@ -151,7 +151,7 @@ def times_lie_within_a_day(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @_rule_about("PQF-099", Allowed.TIMES)
 def times_are_earlier_than_midnight(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Only few readers tell the end of a day from its beginning; times beyond the end are the matter of another rule."""
+    """Only few readers tell the end of a day from its beginning; another rule judges times beyond the end."""
     day = cast("NumberRange", range_of(chunk.leaf.element)).greatest
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
@@ -206,7 +206,7 @@ def dates_lie_in_common_years(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 def _formless(values: ChunkValues, place: int, form: str, more: str = "") -> Violation:
     value = value_at(values, place, None)
     return Violation(
-        f"{where(values, place)} holds {value}, which is no {form}, and is annotated as {_annotation(values.chunk)}{more}",
+        f"{where(values, place)} holds {value}, not {form}, and is annotated as {_annotation(values.chunk)}{more}",
         _field(values.chunk),
         expected=form,
         actual=value,
@@ -278,7 +278,7 @@ def json_has_finite_numbers(_: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @_rule_about("PQF-104", Allowed.BSON)
 def bson_is_framed(_: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Who takes the documents apart fails."""
+    """A reader that takes the documents apart fails."""
     yield _form("BSON document", _no_bson)
 
 

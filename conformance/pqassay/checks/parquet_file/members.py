@@ -89,14 +89,14 @@ def _of_schema(file: FileUnderTest) -> list[Members]:
 def _of_chunks(file: FileUnderTest) -> list[Members]:
     """What is odd in the footer's records of column chunks, and in the encryption that it names."""
     algorithm, groups = file.metadata.encryption_algorithm, file.metadata.row_groups
-    found: list[Members] = []
+    members: list[Members] = []
     if algorithm is not None:
-        found += _members(algorithm, in_footer(file, "encryption_algorithm"), None)
+        members += _members(algorithm, in_footer(file, "encryption_algorithm"), None)
     for row_group, ordinal in _unproved_chunks(file):
         chunk = groups[row_group].columns[ordinal]
         field = in_footer(file, f"row_groups[{row_group}].columns[{ordinal}]")
-        found += _members(chunk, field, ".".join(path_in_schema(chunk) or []) or None, row_group)
-    return found
+        members += _members(chunk, field, ".".join(path_in_schema(chunk) or []) or None, row_group)
+    return members
 
 
 def _unproved_chunks(file: FileUnderTest) -> Iterator[tuple[int, int]]:
@@ -116,17 +116,17 @@ def _placed(violation: Violation, members: Members) -> Violation:
 
 def _of_all(file: FileUnderTest) -> list[Members]:
     """What is odd in the footer and, where they are read, in the headers of bloom filters."""
-    found = [*file.part(_of_schema), *file.part(_of_chunks)]
+    members = [*file.part(_of_schema), *file.part(_of_chunks)]
     leaves, orders = file.leaves, file.metadata.column_orders or []
     for number, order in enumerate(orders):
         if not is_as_defined(order):
             column = leaves[number].name if len(leaves) == len(orders) else None
-            found += _members(order, in_footer(file, f"column_orders[{number}]"), column)
+            members += _members(order, in_footer(file, f"column_orders[{number}]"), column)
     for chunk in _with_filters(file):
         with suppress(FormatError, NotApplicable, NotChecked):
             header, _ = chunk.bloom_filter_header
-            found += _members(header, chunk.fields.bloom_header, chunk.column, chunk.row_group)
-    return found
+            members += _members(header, chunk.fields.bloom_header, chunk.column, chunk.row_group)
+    return members
 
 
 def _with_filters(file: FileUnderTest) -> Sequence[ColumnChunkUnderTest]:

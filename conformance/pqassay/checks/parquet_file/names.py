@@ -70,7 +70,7 @@ def _has_cases(file: FileUnderTest) -> bool:
 
 @rule("PQF-187", of=SCHEMA)
 def names_differ_by_more_than_case(file: FileUnderTest) -> Iterator[Violation]:
-    """Engines that do not look at case take one for the other, or refuse the file. Of equal names, PQF-018 and PQF-124 tell."""
+    """Engines that do not look at case take one for the other, or refuse the file. PQF-018 and PQF-124 judge equal names."""
     if not _has_cases(file):
         return
     for group in _groups(file):
@@ -92,7 +92,7 @@ def _has_groups(file: FileUnderTest) -> bool:
 
 @rule("PQF-124", of=SCHEMA, only=_has_groups)
 def groups_have_names_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
-    """Of leaves with one path, PQF-018 tells."""
+    """PQF-018 judges leaves with the same path."""
     for group in _groups(file):
         first: dict[str, SchemaNode] = {}
         for child in group.children:

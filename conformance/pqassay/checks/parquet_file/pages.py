@@ -41,17 +41,17 @@ def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation
 
 @rule("PQF-053", of=PAGES)
 def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Pages of types that nobody knows have a header that nobody knows, and none of the others."""
+    """Pages of unknown types have an unknown header, and no other one."""
     for page in chunk.pages:
         header = page.header
-        given = (
+        header_count = (
             (header.data_page_header is not None)
             + (header.index_page_header is not None)
             + (header.dictionary_page_header is not None)
             + (header.data_page_header_v2 is not None)
         )
         own = HEADERS.get(header.type)
-        if given == (own is not None) and (own is None or getattr(header, own) is not None):
+        if header_count == (own is not None) and (own is None or getattr(header, own) is not None):
             continue
         names = [name for name in HEADERS.values() if getattr(header, name) is not None]
         said = (
@@ -59,7 +59,7 @@ def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator
             f"{' and '.join(names) or 'no header of a type'}"
         )
         field = chunk.fields.page(page) / "type"
-        yield Violation(said, field, own or "none of the known headers", ", ".join(names) or "none")
+        yield Violation(said, field, own or "a known header", ", ".join(names) or "none")
 
 
 @rule("PQF-054", of=PAGES)
@@ -88,7 +88,7 @@ def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[
 
 @rule("PQF-056", of=PAGES)
 def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """An offset of 0 is none, as old writers mean it."""
+    """An offset of 0 means that there is none, as in old writers."""
     listed = chunk.facts.dictionary_page_offset or None
     offset = next((page.offset for page in chunk.pages if page.is_dictionary), None)
     if listed is None and offset is None:
@@ -118,7 +118,7 @@ def values_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-058", of=PAGES, faults=(FaultKind.IMPOSSIBLE_SIZE,))
 def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The walk raises what is wrong with the size as stored; num_nulls is the matter of PQF-064."""
+    """The walk raises what is wrong with the size as stored; PQF-064 judges num_nulls."""
     for page in chunk.pages:
         header, own = page.header, page.own_header
         if header.uncompressed_page_size < 0:
@@ -154,7 +154,7 @@ def _too_long(field: Field, name: str, levels: int, size: int) -> Violation:
 
 @rule("PQF-159", of=SECOND_VERSION)
 def only_levels_take_bytes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Readers pass over as many bytes, whatever they are; a negative length is the matter of PQF-058."""
+    """Readers pass over as many bytes, whatever they are; PQF-058 judges negative lengths."""
     leaf = chunk.leaf
     for number, header in chunk.second_version:
         for name, greatest, length in (
@@ -247,7 +247,7 @@ def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PQF-080", of=DATA_PAGES, only=_has_levels, faults=(FaultKind.UNKNOWN_LEVEL_ENCODING,))
 def levels_have_an_encoding_of_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Nobody knows how other encodings would hold levels."""
+    """It is not defined how other encodings would hold levels."""
     for page, name, encoding in chunk.unusual_levels:
         if encoding != Encoding.BIT_PACKED and encoding in ENCODINGS:
             yield Violation(

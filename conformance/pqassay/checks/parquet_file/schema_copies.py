@@ -235,7 +235,7 @@ _GEO_DOCUMENT = Subject("geo document", geo_rule.subject.find)
 
 @rule("PQF-143", of=_GEO_DOCUMENT, only=_has_boxes)
 def geo_boxes_hold_those_of_the_chunks(pair: KeyValueUnderTest) -> Iterator[Violation]:
-    """Who chooses files by the box of a document does not see what lies beside it."""
+    """A reader that chooses files by the box of a document misses what lies beside it."""
     geo_rule.require_readable(pair)
     described = planar_boxes(pair.part.value or "")
     for chunk, box in _boxes(pair.file):

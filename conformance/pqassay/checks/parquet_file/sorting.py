@@ -19,7 +19,7 @@ from pqassay_spec.parquet.column_order import Order, shown, type_order
 from pqassay_spec.parquet.thrift import RowGroup
 
 if TYPE_CHECKING:
-    from pqassay.values.claims.row_order import Compared, Descent
+    from pqassay.values.claims.row_order import Descent, RowsCompared
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 
@@ -48,7 +48,7 @@ class Sorting:
 
     number: int
     columns: Sequence[SortedColumn]
-    compared: dict[int, Compared] = field(default_factory=dict[int, "Compared"])
+    compared: dict[int, RowsCompared] = field(default_factory=dict[int, "RowsCompared"])
     is_whole: bool = True
 
     def violation(self, descent: Descent) -> Violation:
@@ -102,7 +102,7 @@ class SortedChunk(Claim):
     def __init__(self, chunk: ColumnChunkUnderTest, sorting: Sorting) -> None:
         self._chunk = chunk
         self._sorting = sorting
-        self._compared: dict[int, Compared] | None = None
+        self._compared: dict[int, RowsCompared] | None = None
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
         """Compare each row with the one before; what comes of it is known beside the other columns."""
@@ -156,9 +156,9 @@ def _sorted_columns(
         leaf, order = chunk.leaf, type_order(chunk.leaf.element) or chunk.order
         if order is None:
             raise NotChecked(
-                f"how values of column {leaf.name}, {leaf.physical_type}, are sorted, nobody says", "file"
+                f"the format defines no order for column {leaf.name}, {leaf.physical_type}", "file"
             )
         if leaf.max_repetition_level:
-            raise NotChecked(f"how lists are sorted, as in column {leaf.name}, nobody says", "file")
+            raise NotChecked(f"the format defines no order for lists, as in column {leaf.name}", "file")
         columns.append(SortedColumn(chunk, order, sorting.descending, sorting.nulls_first))
     return columns

@@ -23,7 +23,7 @@ class NamedFile(NamedTuple):
     Attributes:
         summary: The summary.
         path: The file, relative to it.
-        groups: What the summary says of its row groups, in order.
+        groups: What the summary says about its row groups, in order.
     """
 
     summary: FileUnderTest
@@ -34,7 +34,7 @@ class NamedFile(NamedTuple):
 def _named_files(file: FileUnderTest) -> list[NamedFile]:
     if not file.is_summary:
         return []
-    found: dict[str, list[RowGroupUnderTest]] = {}
+    groups_by_path: dict[str, list[RowGroupUnderTest]] = {}
     for group in ROW_GROUP.find(file):
         paths = {chunk.file_path or "" for chunk in group.part.columns}
         if "" in paths:
@@ -42,8 +42,8 @@ def _named_files(file: FileUnderTest) -> list[NamedFile]:
         if len(paths) > 1:
             raise NotChecked(f"row group {group.number} is stored in several files", "tool")
         for path in paths:
-            found.setdefault(path, []).append(group)
-    return [NamedFile(file, path, groups) for path, groups in found.items()]
+            groups_by_path.setdefault(path, []).append(group)
+    return [NamedFile(file, path, groups) for path, groups in groups_by_path.items()]
 
 
 NAMED_FILE = Subject("file of a summary", _named_files)

@@ -64,7 +64,7 @@ FIXED = Subject(
 
 @rule("PQF-040", of=ELEMENT)
 def elements_have_a_repetition_type(place: ElementUnderTest) -> Iterator[Violation]:
-    """Without it, nobody can tell the levels of a column. One that is written with another type PQF-039 reports."""
+    """Without it, the levels of a column are not known. PQF-039 reports one that is written with another type."""
     element, kind = place.part, place.part.repetition_type
     if kind is None and not _is_mistyped(element):
         said = f"{show(element.name)} has no repetition type"
@@ -198,7 +198,7 @@ def lists_and_maps_have_their_members(file: FileUnderTest) -> Iterator[Violation
 
 @rule("PQF-029", of=FIXED)
 def fixed_values_have_a_length(place: ElementUnderTest) -> Iterator[Violation]:
-    """Without it, nobody can tell where a value ends."""
+    """Without it, the end of a value is not known."""
     element = place.part
     if not element.type_length or element.type_length < 0:
         said = f"{show(element.name)} is FIXED_LEN_BYTE_ARRAY with type_length {element.type_length}"

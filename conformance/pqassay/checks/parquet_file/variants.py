@@ -21,7 +21,7 @@ from pqassay_spec.parquet.schema.annotated_groups import groups_called
 from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
 
 if TYPE_CHECKING:
-    from pqassay.values.claims.variant_rows import Columns, Fault, Looked
+    from pqassay.values.claims.variant_rows import Columns, FirstFault, Looked
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 
@@ -102,7 +102,7 @@ class _JoinedVariant(JoinedRows):
         if looked.problem is not None and "VALUE" in self._rule.about:
             raise looked.problem
 
-    def _violation(self, columns: Columns, group: int, fault: Fault) -> Violation:
+    def _violation(self, columns: Columns, group: int, fault: FirstFault) -> Violation:
         node = fault.node
         while not node.is_leaf:
             node = node.children[0]
@@ -147,7 +147,7 @@ class VariantRule(RuleOfJoins):
         if self._broken is not None:
             raise Broken(self._broken)
 
-    def words(self, fault: Fault, /) -> str:
+    def words(self, fault: FirstFault, /) -> str:
         """What is wrong."""
         raise NotImplementedError
 
@@ -171,7 +171,7 @@ class MetadataCanBeRead(VariantRule):
     about = frozenset(("METADATA",))
     expected = "metadata of a variant"
 
-    def words(self, fault: Fault, /) -> str:
+    def words(self, fault: FirstFault, /) -> str:
         """Why they cannot be read."""
         return f"the metadata {_raw(fault.metadata)} cannot be read: {_why(read_metadata, fault.metadata)}"
 
@@ -183,7 +183,7 @@ class ValuesCanBeRead(VariantRule):
     about = frozenset(("VALUE",))
     expected = "a variant value"
 
-    def words(self, fault: Fault, /) -> str:
+    def words(self, fault: FirstFault, /) -> str:
         """Why it cannot be read."""
         return f"the value {_raw(fault.value)} cannot be read: {_why(read_value, fault.value)}"
 
@@ -195,7 +195,7 @@ class FieldsAreNamedInOrder(VariantRule):
     about = frozenset(("NAMES", "UNSORTED", "UNNAMED"))
     expected = "names of the metadata that ascend"
 
-    def words(self, fault: Fault, /) -> str:
+    def words(self, fault: FirstFault, /) -> str:
         """What the names are."""
         if fault.kind.name == "UNNAMED":
             return f"the metadata {_raw(fault.metadata)} do not have the name of the shredded field {show(fault.node.name)}"
@@ -212,12 +212,12 @@ class ValuesAreShreddedOnce(VariantRule):
     about = frozenset(("BESIDE", "COMMON", "UNSHREDDED"))
     expected = "a value or a typed_value, or two parts of one object"
 
-    def words(self, fault: Fault, /) -> str:
+    def words(self, fault: FirstFault, /) -> str:
         """What is stored twice, or in the wrong column."""
         value = f"the value {_raw(fault.value)}"
         return {
             "BESIDE": f"{value} is beside a typed_value",
-            "COMMON": f"{value} has a field that is shredded as well",
+            "COMMON": f"{value} has a field that is also shredded",
             "UNSHREDDED": f"{value} is an object or array, and its typed_value is null",
         }[fault.kind.name]
 
@@ -229,6 +229,6 @@ class ValuesAreThere(VariantRule):
     about = frozenset(("MISSING",))
     expected = "a value or a typed_value"
 
-    def words(self, _: Fault, /) -> str:
+    def words(self, _: FirstFault, /) -> str:
         """That there is none."""
         return "neither value nor typed_value is there"

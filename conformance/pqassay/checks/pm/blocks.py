@@ -11,7 +11,7 @@ from pqassay.checks.pm.subjects import BLOCK, BLOCKS, PM
 from pqassay.under_test.file import Broken, NotApplicable, NotChecked
 from pqassay.under_test.pm.blooms import BloomFilters
 from pqassay.under_test.pm.chunks import BlockUnderTest, ChunkUnderTest, PmChunks
-from pqassay.under_test.pm.file import Place, PmUnderTest, entry_field
+from pqassay.under_test.pm.file import BlockPlace, PmUnderTest, entry_field
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.pm.block import SIDES
@@ -43,7 +43,7 @@ def blocks_lie_before_their_footers(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-052", of=BLOCKS)
 def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Of each snapshot. The same blocks in several snapshots are said once."""
+    """Blocks of each snapshot. The same blocks in several snapshots are reported once."""
     reported: set[tuple[int, int]] = set()
     size = parsed.header.block_size
     placed = {place.offset for place in parsed.blocks}
@@ -66,7 +66,7 @@ def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
 def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
     """Everything that is known takes its bytes; what is left is padding, or what an append left behind.
 
-    Where a reference leads astray, bytes are left that belong to something: that is the matter of other rules.
+    Where a reference leads astray, bytes are left that belong to something: other rules judge that.
     """
     header = parsed.header
     parsed.chain.require_whole()
@@ -133,9 +133,9 @@ def byte_ranges_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
                 yield from _overlaps(parsed, mixed)
 
 
-def _mixed(blocks: Iterable[BlockUnderTest]) -> Iterator[list[Place]]:
+def _mixed(blocks: Iterable[BlockUnderTest]) -> Iterator[list[BlockPlace]]:
     """Yield the blocks whose chunks lie between those of others in the Parquet file, together with those."""
-    end, together = -1, list[Place]()
+    end, together = -1, list[BlockPlace]()
     for first, last, _, place in sorted(
         (block.facts.first, block.facts.last, block.place.offset, block.place) for block in blocks
     ):
@@ -149,7 +149,7 @@ def _mixed(blocks: Iterable[BlockUnderTest]) -> Iterator[list[Place]]:
         yield together
 
 
-def _overlaps(parsed: PmUnderTest, places: Sequence[Place]) -> Iterator[Violation]:
+def _overlaps(parsed: PmUnderTest, places: Sequence[BlockPlace]) -> Iterator[Violation]:
     """Where byte ranges of one block overlap, or those of one with those of another."""
     ranges = sorted(
         (chunk.byte_range_start, chunk.byte_range_start + chunk.total_compressed, number, column)
@@ -174,14 +174,14 @@ def _overlaps(parsed: PmUnderTest, places: Sequence[Place]) -> Iterator[Violatio
 
 @rule("PM-071", of=BLOCK)
 def statistics_follow_each_other(block: BlockUnderTest) -> Iterator[Violation]:
-    """Those that lie outside the region are the matter of PM-069."""
+    """PM-069 judges those that lie outside the region."""
     end = total = 0
     for chunk in () if block.facts.is_packed else block.chunks:
         for side in SIDES:
             if not chunk.is_out_of_line(side):
                 continue
             offset, length = chunk.reference(side)
-            # Of one that was moved, those behind it are not to blame.
+            # If one was moved, those behind it are not to blame.
             if offset + length > chunk.region_length:
                 offset = end
             elif offset not in (end, total):

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pqassay.checks import rule
 from pqassay.checks.pm.subjects import BLOOM_ROW, EXTERNAL_BLOOM_ROW
-from pqassay.under_test.pm.blooms import Row
+from pqassay.under_test.pm.blooms import GroupFilters
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import HEAD_SIZE
@@ -15,7 +15,7 @@ from pqassay_spec.pm import grammar as pm
 
 
 @rule("PM-076", of=BLOOM_ROW)
-def filters_lie_in_their_blocks(row: Row) -> Iterator[Violation]:
+def filters_lie_in_their_blocks(row: GroupFilters) -> Iterator[Violation]:
     """Behind the statistics, before the next structure."""
     for bloom in row.inlined():
         if bloom.is_misplaced:
@@ -25,7 +25,7 @@ def filters_lie_in_their_blocks(row: Row) -> Iterator[Violation]:
 
 @rule("PM-077", of=BLOOM_ROW)
 def lengths_are_possible(row: Row) -> Iterator[Violation]:
-    """A number of blocks. A filter that is stored nowhere is the matter of PM-076."""
+    """A number of blocks. PM-076 judges filters that are stored nowhere."""
     for bloom in row.inlined():
         if row.place is not None and not bloom.is_sized and not bloom.is_misplaced:
             path = f"{row.place.path}.bloom_filters[{bloom.position}].length"
@@ -40,7 +40,7 @@ def lengths_are_possible(row: Row) -> Iterator[Violation]:
 
 @rule("PM-078", of=BLOOM_ROW)
 def filters_are_apart(row: Row) -> Iterator[Violation]:
-    """Of each row group, those that are stored where they may be."""
+    """Filters of each row group that are stored where they may be."""
     found = [bloom for bloom in row.inlined() if not bloom.is_misplaced]
     for before, bloom in pairwise(sorted(found, key=lambda bloom: (bloom.offset, bloom.position))):
         if bloom.offset < before.end:
@@ -52,7 +52,7 @@ def filters_are_apart(row: Row) -> Iterator[Violation]:
 
 @rule("PM-079", of=EXTERNAL_BLOOM_ROW)
 def external_filters_lie_in_the_body(row: Row) -> Iterator[Violation]:
-    """Of the Parquet file that the snapshot describes."""
+    """The body is that of the Parquet file that the snapshot describes."""
     parsed = row.blooms.parsed
     end = row.snapshot.fields.parquet_footer_offset
     for position, entry in enumerate(row.external()):

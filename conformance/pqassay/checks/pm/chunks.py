@@ -135,7 +135,7 @@ def nulls_known(chunk: PmChunkFields) -> int:
     lambda chunk: chunk.given.distinct_count > chunk.given.num_values - nulls_known(chunk),
 )
 def distinct_values_are_values(chunk: ChunkUnderTest) -> Violation:
-    """Fewer than no values is the matter of PM-056."""
+    """PM-056 judges negative numbers of values."""
     values, distinct = chunk.given.num_values - nulls_known(chunk), chunk.given.distinct_count
     message = f"{distinct} distinct values among {values} that are not null"
     return chunk.violation("distinct_count", message, f"at most {values}", str(distinct))
@@ -181,7 +181,7 @@ def has_pages(chunk: PmChunkFields) -> bool:
 
 @chunk_rule("PM-062", lies_outside, has_pages)
 def range_lies_in_the_body(chunk: ChunkUnderTest) -> Violation:
-    """Of the shortest Parquet file that a snapshot describes with this block."""
+    """The body is that of the shortest Parquet file that a snapshot describes with this block."""
     start, end = chunk.given.byte_range_start, chunk.given.byte_range_start + chunk.given.total_compressed
     return chunk.violation(
         "byte_range_start",
@@ -241,7 +241,7 @@ def has_impossible_size(chunk: PmChunkFields, side: Side) -> bool:
 
 @rule_for_each("PM-065", SIDES, has_impossible_size)
 def sizes_of_slots_are_possible(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """An inlined statistic that is absent is the matter of PM-064."""
+    """PM-064 judges inlined statistics that are absent."""
     size = chunk.size(side)
     if chunk.has(side.inlined):
         message = f"{side.name} is in its slot with {size} bytes"
@@ -258,7 +258,7 @@ def sizes_of_slots_are_possible(chunk: ChunkUnderTest, side: Side) -> Violation:
     lambda chunk, _: chunk.width != 0,
 )
 def sizes_of_slots_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """A size that is impossible is the matter of PM-065."""
+    """PM-065 judges impossible sizes."""
     size, kind = chunk.size(side), physical_name(chunk.described.physical_type)
     message = f"{side.name} of a {kind} has {size} bytes in its slot"
     return chunk.violation("stat_sizes", message, f"{chunk.width} bytes", f"{size} bytes")
@@ -309,7 +309,7 @@ def has_another_length(chunk: PmChunkFields, side: Side) -> bool:
 
 @rule_for_each("PM-070", SIDES, PmChunkFields.is_out_of_line, has_another_length)
 def lengths_out_of_line_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """One that is too short to be stored there is the matter of PM-068."""
+    """PM-068 judges those that are too short to be stored there."""
     length, kind = chunk.reference(side)[1], physical_name(chunk.described.physical_type)
     message = f"{side.name} of a {kind} has {length} bytes out of line"
     return chunk.violation(side.field, message, f"{chunk.width} bytes", f"{length} bytes")

@@ -60,14 +60,14 @@ def _wrong_names(parsed: PmUnderTest, rule_id: str) -> Iterator[Violation]:
 
 @rule("PM-022", of=COLUMNS)
 def names_follow_each_other(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Each begins where the one before ends. Those outside their area are the matter of PM-021."""
+    """Each begins where the one before ends. PM-021 judges those outside their area."""
     first = expected = stored = parsed.header.names_start
     for column, described in enumerate(parsed.header.descriptors):
         start, end = described.name_offset, described.name_offset + described.name_length
         if first <= start and start not in (expected, stored):
             said = f"the name is at {start}, the one before ends at {stored}"
             yield parsed.in_descriptor(column, "name_offset", said, str(stored), str(start))
-        # Of a name that was moved, the ones behind it are not to blame.
+        # If a name was moved, the ones behind it are not to blame.
         expected, stored = expected + described.name_length, end
 
 
@@ -78,13 +78,13 @@ def ids_are_unique(parsed: PmUnderTest) -> Iterator[Violation]:
     for column, described in enumerate(parsed.header.descriptors):
         earlier = first.setdefault(described.id, column)
         if described.id != NO_COLUMN and earlier != column:
-            said = f"ID {described.id} is that of column {parsed.names[earlier]} as well"
+            said = f"ID {described.id} is also that of column {parsed.names[earlier]}"
             yield parsed.in_descriptor(column, "id", said, "an ID of its own, or -1", str(described.id))
 
 
 @rule("PM-146", of=COLUMNS)
 def types_are_stored_as_they_can_be(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Types and physical types that nobody knows are the matter of PM-030 and PM-028. Without row groups nothing is stored."""
+    """PM-030 and PM-028 judge unknown types and physical types. Without row groups nothing is stored."""
     for column, described in enumerate(parsed.header.descriptors):
         code, kind = described.type, described.physical_type
         stores = STORED_AS.get(type_tag(code))
@@ -135,7 +135,7 @@ def physical_type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-029", of=COLUMN)
 def fixed_length_fits_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
-    """Only one type has it. A type that is not known is the matter of PM-028."""
+    """Only one type has it. PM-028 judges unknown types."""
     kind, length = column.described.physical_type, column.described.fixed_byte_len
     is_fixed = kind == PhysicalType.FIXED_LEN_BYTE_ARRAY
     if (length <= 0) if is_fixed else (length and kind in KNOWN_PHYSICAL_TYPES):
@@ -192,7 +192,7 @@ def flags_fit_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-039", of=COLUMN)
 def descending_is_said_of_sorting_columns(column: ColumnUnderTest) -> Iterator[Violation]:
-    """The flag says nothing about other columns. Of the designated timestamp it is the matter of PM-010."""
+    """The flag says nothing about other columns. PM-010 judges that of the designated timestamp."""
     flags = column.described.flags
     if flags & ColumnFlag.DESCENDING and not column.is_sorted:
         said = "DESCENDING (bit 4) is set, and the rows are not sorted by the column"
@@ -227,7 +227,7 @@ def designated_timestamp_is_a_timestamp(column: ColumnUnderTest) -> Iterator[Vio
 
 @rule("PM-035", of=TIMESTAMP)
 def designated_timestamp_is_required(column: ColumnUnderTest) -> Iterator[Violation]:
-    """By the levels, which decide how the pages are read. The flag is the matter of PM-031."""
+    """By the levels, which decide how the pages are read. PM-031 judges the flag."""
     for name in ("max_rep_level", "max_def_level"):
         level = getattr(column.described, name)
         if level:
@@ -253,7 +253,7 @@ def rows_are_sorted_by_it(column: ColumnUnderTest) -> Iterator[Violation]:
         if flags & ColumnFlag.DESCENDING:
             said = "DESCENDING (bit 4) is set on the designated timestamp"
             yield column.violation("flags", said, "bit 4 clear", f"{flags:#x}")
-    elif first.column < parsed.header.column_count:  # another one is the matter of PM-037
+    elif first.column < parsed.header.column_count:  # PM-037 judges others
         names = parsed.names
         said = f"the rows are sorted by column {names[first.column]} first, and {names[column.position]} is the designated timestamp"
         yield first.violation(said, str(column.position))

@@ -1,7 +1,7 @@
 """Checks of ``_pm`` against the footer of the Parquet file beside it: the whole, the columns, the sorting.
 
 Whether the two belong together at all is PM-100; where they do not, nothing else is compared.  What ``_pm`` has to
-say of a Parquet file is in `pqassay_spec.pm.from_parquet.snapshot`.
+say about a Parquet file is in `pqassay_spec.pm.from_parquet.snapshot`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pqassay.checks import rule
-from pqassay.checks.pm.pair import Pair
+from pqassay.checks.pm.pair import FilePair
 from pqassay.checks.pm.pair_parts import ColumnOfPair
 from pqassay.checks.pm.subjects import COLUMN_OF_PAIR, PAIR
 from pqassay.under_test.file import Broken
@@ -23,19 +23,19 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.codes import Repetition, repetition, repetition_name
 from pqassay_spec.pm.from_parquet.order import sorting_of
-from pqassay_spec.pm.value import SortingColumn
+from pqassay_spec.pm.value import SnapshotSorting
 
 # ------------------------------------------------------------------------------------------ which file it describes
 
 
 @rule("PM-100", of=PAIR)
-def a_snapshot_describes_the_parquet_file(pair: Pair) -> None:
+def a_snapshot_describes_the_parquet_file(pair: FilePair) -> None:
     """Looking for the snapshot raises what is wrong."""
     _ = pair.match
 
 
 @rule("PM-101", of=PAIR)
-def the_parquet_file_ends_with_the_newest_snapshot(pair: Pair) -> Iterator[Violation]:
+def the_parquet_file_ends_with_the_newest_snapshot(pair: FilePair) -> Iterator[Violation]:
     """Bytes behind it are not published yet; a shorter file is one to which ``_pm`` is ahead."""
     newest, there = pair.newest, pair.data.size
     size = newest.fields.parquet_file_size
@@ -51,7 +51,7 @@ def the_parquet_file_ends_with_the_newest_snapshot(pair: Pair) -> Iterator[Viola
 
 
 @rule("PM-102", of=PAIR)
-def the_footer_is_where_it_is_said_to_be(pair: Pair) -> Iterator[Violation]:
+def the_footer_is_where_it_is_said_to_be(pair: FilePair) -> Iterator[Violation]:
     """A reader that fetches the footer by these two gets it whole."""
     framing = pair.parquet.framing
     for name, there in (
@@ -65,7 +65,7 @@ def the_footer_is_where_it_is_said_to_be(pair: Pair) -> Iterator[Violation]:
 
 
 @rule("PM-103", of=PAIR)
-def row_groups_are_as_many(pair: Pair) -> Iterator[Violation]:
+def row_groups_are_as_many(pair: FilePair) -> Iterator[Violation]:
     """A row group too few loses its rows."""
     there, said = len(pair.metadata.row_groups), len(pair.snapshot.blocks)
     if there != said:
@@ -74,7 +74,7 @@ def row_groups_are_as_many(pair: Pair) -> Iterator[Violation]:
 
 
 @rule("PM-104", of=PAIR)
-def columns_are_as_many(pair: Pair) -> Iterator[Violation]:
+def columns_are_as_many(pair: FilePair) -> Iterator[Violation]:
     """There is a descriptor for each leaf of the schema."""
     there, said = len(pair.leaves), pair.header.column_count
     if there != said:
@@ -86,7 +86,7 @@ def columns_are_as_many(pair: Pair) -> Iterator[Violation]:
 
 
 @rule("PM-105", of=PAIR)
-def columns_have_their_names(pair: Pair) -> Iterator[Violation]:
+def columns_have_their_names(pair: FilePair) -> Iterator[Violation]:
     """A nested column has the name of the field below the schema's root."""
     pair.parsed.require_all_names()
     for column in range(pair.column_count):
@@ -128,7 +128,7 @@ def levels_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-108", of=COLUMN_OF_PAIR)
 def repetitions_agree(column: ColumnOfPair) -> Iterator[Violation]:
-    """Of a nested column it is that of the field below the schema's root."""
+    """For a nested column it is that of the field below the schema's root."""
     actual = repetition(column.described.flags)
     given = column.pair.fields[column.position].top.repetition_type
     if given is not None and given in set(Repetition) and actual != given:
@@ -139,7 +139,7 @@ def repetitions_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 
 @rule("PM-118", of=PAIR)
-def sorting_agrees(pair: Pair) -> Iterator[Violation]:
+def sorting_agrees(pair: FilePair) -> Iterator[Violation]:
     """QuestDB's own files are sorted by the designated timestamp, whatever their row groups declare."""
     fields, header, parsed = pair.fields, pair.header, pair.parsed
     if len(header.sorted_by) < len(header.sorting_columns):
@@ -152,7 +152,7 @@ def sorting_agrees(pair: Pair) -> Iterator[Violation]:
     declared = [sorting_of(pair.metadata, fields, questdb)]
     if questdb is not None:
         declared.append(sorting_of(pair.metadata, fields, questdb, path="encode"))
-    actual = [SortingColumn(column, descending) for column, descending in header.sorted_by]
+    actual = [SnapshotSorting(column, descending) for column, descending in header.sorted_by]
     if actual in declared:
         return
     expected, said = (_sorting_text(pair, sorting) for sorting in (declared[0], actual))
@@ -165,7 +165,7 @@ def sorting_agrees(pair: Pair) -> Iterator[Violation]:
         yield header_field("sorting_column_count").violation(message, expected, said)
 
 
-def _sorting_text(pair: Pair, sorting: Sequence[SortingColumn]) -> str:
+def _sorting_text(pair: FilePair, sorting: Sequence[SnapshotSorting]) -> str:
     names = [
         (pair.fields[item.column].name if 0 <= item.column < len(pair.fields) else f"column {item.column}")
         + (" descending" if item.descending else "")

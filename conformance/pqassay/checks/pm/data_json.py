@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.pm.pair import Pair
+from pqassay.checks.pm.pair import FilePair
 from pqassay.checks.pm.pair_parts import ColumnOfPair
 from pqassay.checks.pm.subjects import COLUMN_OF_PAIR, PAIR, QUESTDB_COLUMN, QUESTDB_PAIR
 from pqassay.under_test.fields import Field, in_footer
@@ -33,7 +33,7 @@ MARKS_OF_TIMESTAMPS = DESIGNATED_TYPE_BIT | DESCENDING_TYPE_BIT
 """Bits of TYPE that say something of the order of the rows, and nothing of the values."""
 
 
-def _key_field(pair: Pair) -> Field:
+def _key_field(pair: FilePair) -> Field:
     """The key's value in the Parquet footer."""
     pairs = pair.metadata.key_value_metadata or []
     index = next(index for index, item in enumerate(pairs) if item.key == pm.JSON_KEY)
@@ -41,7 +41,7 @@ def _key_field(pair: Pair) -> Field:
 
 
 @rule("PM-121", of=PAIR, only=lambda pair: questdb_key.text_in(pair.metadata) is not None)
-def the_key_can_be_read(pair: Pair) -> Iterator[Violation]:
+def the_key_can_be_read(pair: FilePair) -> Iterator[Violation]:
     """The version, and an object for each column."""
     try:
         _ = pair.questdb
@@ -68,7 +68,7 @@ def types_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-147", of=COLUMN_OF_PAIR)
 def types_are_inferred(column: ColumnOfPair) -> Iterator[Violation]:
-    """Without the key nobody but the schema says what the values are. A type that cannot be stored so is the matter of PM-146."""
+    """Without the key only the schema says what the values are. PM-146 judges types that cannot be stored so."""
     if column.pair.questdb is not None:
         raise NotApplicable
     actual, expected = column.described.type, type_of(column.pair.fields[column.position])
@@ -120,7 +120,7 @@ def flags_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 
 @rule("PM-124", of=QUESTDB_PAIR)
-def unused_bytes_agree(pair: Pair) -> Iterator[Violation]:
+def unused_bytes_agree(pair: FilePair) -> Iterator[Violation]:
     """When to rewrite the file is decided by it."""
     actual, said = pair.snapshot.fields.unused_bytes, pair.said_by_questdb.unused_bytes
     if actual != said:
@@ -129,7 +129,7 @@ def unused_bytes_agree(pair: Pair) -> Iterator[Violation]:
 
 
 @rule("PM-125", of=QUESTDB_PAIR)
-def designated_timestamps_agree(pair: Pair) -> Iterator[Violation]:
+def designated_timestamps_agree(pair: FilePair) -> Iterator[Violation]:
     """The bit in the type code marks it."""
     actual, said = pair.header.fixed.designated_timestamp, designated_column(pair.said_by_questdb)
     if actual != said:

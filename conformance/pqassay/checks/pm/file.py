@@ -98,13 +98,13 @@ def optional_header_bits_are_known(parsed: PmUnderTest) -> Iterator[Violation]:
 def later_revisions_are_named(parsed: PmUnderTest) -> Iterator[Violation]:
     """Header bit 3 and footer bits 0 to 2."""
     if later := parsed.header.features & LATER_HEADER_FEATURES:
-        said = f"{later.name} ({bits(later)}) was added by a later revision"
-        yield header_field("feature_flags").violation(said, "", f"{parsed.fixed.feature_flags:#x}")
+        message = f"{later.name} ({bits(later)}) was added by a later revision"
+        yield header_field("feature_flags").violation(message, "", f"{parsed.fixed.feature_flags:#x}")
     for snapshot in parsed.in_reach:
         flags = snapshot.fields.footer_feature_flags
         if found := FooterFeature(flags & LATER_FOOTER_FEATURES):
-            said = f"{found.name} ({bits(found)}) was added by a later revision"
-            yield footer_field(snapshot, "footer_feature_flags").violation(said, "", f"{flags:#x}")
+            message = f"{found.name} ({bits(found)}) was added by a later revision"
+            yield footer_field(snapshot, "footer_feature_flags").violation(message, "", f"{flags:#x}")
 
 
 @rule("PM-009", of=PM, only=has(HeaderFeature.SORTING_IS_DTS_ASC))
@@ -182,13 +182,13 @@ def unused_bytes_are_plausible(chain: Chain) -> Iterator[Violation]:
         unused, size = snapshot.fields.unused_bytes, snapshot.fields.parquet_file_size
         if unused > size:
             impossible.add(snapshot.number)
-            said = f"{unused} dead bytes in a Parquet file of {size}"
-            yield footer_field(snapshot, "unused_bytes").violation(said, f"at most {size}", str(unused))
+            message = f"{unused} dead bytes in a Parquet file of {size}"
+            yield footer_field(snapshot, "unused_bytes").violation(message, f"at most {size}", str(unused))
     for snapshot, before in pairwise(chain.snapshots):
         less, more = snapshot.fields.unused_bytes, before.fields.unused_bytes
         if less < more and before.number not in impossible:
-            said = f"{less} dead bytes, where there were {more} at the snapshot before"
-            yield footer_field(snapshot, "unused_bytes").violation(said, f"at least {more}", str(less))
+            message = f"{less} dead bytes, where there were {more} at the snapshot before"
+            yield footer_field(snapshot, "unused_bytes").violation(message, f"at least {more}", str(less))
     chain.require_whole()
 
 

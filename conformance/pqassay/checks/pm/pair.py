@@ -1,7 +1,7 @@
 """``_pm`` and the Parquet file beside it: which snapshot describes that file, and what both say.
 
 `Pair` is the view of both that the rules across them share.  Its properties raise what is between a check and its
-subject: a stale ``_pm`` is a matter of PM-100 alone, and a file that breaks a rule of its own is that rule's.
+subject: a stale ``_pm`` breaks PM-100 alone, and a file that breaks a rule of its own is that rule's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from pqassay.under_test.file import DATA_PREFIX, Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_reads import IndexReads
-from pqassay.under_test.pm.file import Place, PmUnderTest, chunk_field, footer_field
+from pqassay.under_test.pm.file import BlockPlace, PmUnderTest, chunk_field, footer_field
 from pqassay.under_test.violation import Spot
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source, require_range
@@ -29,7 +29,7 @@ from pqassay_spec.pm.block import Block, Side
 from pqassay_spec.pm.codes import HeaderFeature
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.from_parquet import questdb_key
-from pqassay_spec.pm.from_parquet.fields import Field, fields_of
+from pqassay_spec.pm.from_parquet.fields import LeafField, fields_of
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.header import Header
 
@@ -70,7 +70,7 @@ class Match:
     unpublished: int
 
 
-class Pair:
+class FilePair:
     """``_pm`` and ``data.parquet``, as far as they can be read."""
 
     def __init__(self, file: FileUnderTest) -> None:
@@ -147,7 +147,7 @@ class Pair:
         return self._read(lambda parquet: parquet.leaves)
 
     @Remembered
-    def fields(self) -> Sequence[Field]:
+    def fields(self) -> Sequence[LeafField]:
         """The leaf columns with the fields that they are in. Raises as `metadata` does."""
         _ = self.leaves
         return fields_of(self.metadata)
@@ -284,7 +284,7 @@ class Pair:
 
     # ----------------------------------------------------------------------------------------------- the places
 
-    def place(self, row_group: int) -> Place:
+    def place(self, row_group: int) -> BlockPlace:
         """The place of a row group's block."""
         return self.parsed.places[self.snapshot.blocks[row_group]]
 
@@ -294,13 +294,13 @@ class Pair:
 
     def statistic(self, row_group: int, column: int, side: Side) -> Spot | None:
         """The bytes of a statistic, in its slot or out of line; ``None`` if there is none."""
-        found = pm_block.find_statistic(self.blocks[row_group], column, side)
-        if found is None:
+        place = pm_block.find_statistic(self.blocks[row_group], column, side)
+        if place is None:
             return None
         path = f"{self.place(row_group).path}.{side.field}s[{column}]"
-        if found.inlined:
+        if place.inlined:
             path = self.chunk_field(row_group, column, side.field).path
-        return Spot(path, found.offset, found.length)
+        return Spot(path, place.offset, place.length)
 
     def bloom_entry(self, number: int) -> Spot:
         """An entry of bloom filters."""
@@ -318,7 +318,7 @@ class Pair:
 def _require_footer(data: Source, snapshot: Snapshot) -> None:
     """Raise PM-100 unless a Parquet file ends where the snapshot says.
 
-    Only the end is looked at; where the footer begins is a matter of PM-102.
+    Only the end is looked at; PM-102 judges where the footer begins.
     """
     try:
         read_framing(data)

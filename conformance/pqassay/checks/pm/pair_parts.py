@@ -7,7 +7,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import NamedTuple
 
-from pqassay.checks.pm.pair import Pair
+from pqassay.checks.pm.pair import FilePair
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.pm.file import descriptor_field
 from pqassay.under_test.violation import Spot, Violation
@@ -22,7 +22,7 @@ from pqassay_spec.pm.value import ExternalBloom
 class ColumnOfPair(NamedTuple):
     """A column of both files."""
 
-    pair: Pair
+    pair: FilePair
     position: int
 
     @property
@@ -67,7 +67,7 @@ class RowGroupOfPair:
         columns: Its column chunks in the Parquet file.
     """
 
-    def __init__(self, pair: Pair, number: int) -> None:
+    def __init__(self, pair: FilePair, number: int) -> None:
         self.pair, self.number = pair, number
         self.block = pair.blocks[number]
         self.columns: Sequence[ColumnChunk] = pair.metadata.row_groups[number].columns
@@ -132,7 +132,7 @@ class ChunkOfPair(NamedTuple):
     Attributes:
         row_group: Its row group.
         column: The position of its column.
-        facts: What the Parquet footer says of it.
+        facts: What the Parquet footer says about it.
         record: Its record in ``_pm``.
     """
 
@@ -142,7 +142,7 @@ class ChunkOfPair(NamedTuple):
     record: pm.ColumnChunk
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> FilePair:
         """The files."""
         return self.row_group.pair
 
@@ -187,7 +187,7 @@ class BloomFilterOfPair:
         number: The number of its entry in ``_pm``; ``None`` where its column has no bloom filters.
     """
 
-    def __init__(self, pair: Pair, row_group: int, column: int) -> None:
+    def __init__(self, pair: FilePair, row_group: int, column: int) -> None:
         self.pair, self.row_group, self.column = pair, row_group, column
         self.number = pair.bloom_number(row_group, column)
 
@@ -221,13 +221,13 @@ class BloomFilterOfPair:
 
 def columns_of(file: FileUnderTest) -> list[ColumnOfPair]:
     """The columns of both files. Raises PM-104 where they are not as many."""
-    pair = file.part(Pair)
+    pair = file.part(FilePair)
     return [ColumnOfPair(pair, column) for column in range(pair.column_count)]
 
 
 def row_groups_of(file: FileUnderTest) -> list[RowGroupOfPair]:
     """The row groups of both files. Raises PM-103 where they are not as many."""
-    pair = file.part(Pair)
+    pair = file.part(FilePair)
     return [RowGroupOfPair(pair, number) for number in range(pair.row_group_count)]
 
 
@@ -238,7 +238,7 @@ def chunks_of(file: FileUnderTest) -> list[ChunkOfPair]:
 
 def bloom_filters_of(file: FileUnderTest) -> list[BloomFilterOfPair]:
     """The bloom filters of all column chunks that may have one."""
-    pair = file.part(Pair)
+    pair = file.part(FilePair)
     return [
         BloomFilterOfPair(pair, row_group, column)
         for row_group in range(pair.row_group_count)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 
-from pqassay.checks.pm.pair import Pair
+from pqassay.checks.pm.pair import FilePair
 from pqassay.checks.pm.pair_parts import (
     BloomFilterOfPair,
     ChunkOfPair,
@@ -19,7 +19,7 @@ from pqassay.checks.pm.pair_parts import (
 )
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest, NotApplicable
-from pqassay.under_test.pm.blooms import BloomFilters, Row
+from pqassay.under_test.pm.blooms import BloomFilters, GroupFilters
 from pqassay.under_test.pm.chunks import BlockUnderTest, ChunksOfColumns, ChunkUnderTest, PmChunks
 from pqassay.under_test.pm.file import (
     Chain,
@@ -118,7 +118,7 @@ def _suspects(file: FileUnderTest) -> Mapping[str, Suspects[ChunkUnderTest]] | N
     return None if screened is None else screened[0]
 
 
-def _bloom_rows(file: FileUnderTest, *, external: bool) -> Sequence[Row]:
+def _bloom_rows(file: FileUnderTest, *, external: bool) -> Sequence[GroupFilters]:
     parsed, blooms = file.part(PmUnderTest), file.part(BloomFilters)
     is_here = parsed.has(HeaderFeature.BLOOM_FILTERS) and blooms.are_external == external
     return blooms.rows if is_here and parsed.places else []
@@ -142,12 +142,12 @@ TIMESTAMP_CHUNK: Subject[ChunkUnderTest] = Subject(
 )
 """A column chunk of the designated timestamp, where that is stored in 64 bits."""
 
-BLOOM_ROW: Subject[Row] = Subject(
+BLOOM_ROW: Subject[GroupFilters] = Subject(
     "bloom filters of a row group", partial(_bloom_rows, external=False), shape=attrgetter("shape")
 )
 """The entries of a row group's bloom filters that are stored in this file."""
 
-EXTERNAL_BLOOM_ROW: Subject[Row] = Subject(
+EXTERNAL_BLOOM_ROW: Subject[GroupFilters] = Subject(
     "external bloom filters of a row group", partial(_bloom_rows, external=True)
 )
 """The entries of a row group's bloom filters that are stored in the Parquet file."""
@@ -156,13 +156,13 @@ EXTERNAL_BLOOM_ROW: Subject[Row] = Subject(
 # ------------------------------------------------------------------------------- with the Parquet file beside it
 
 
-def _questdb_pair(file: FileUnderTest) -> list[Pair]:
-    _ = file.part(Pair).said_by_questdb
-    return [file.part(Pair)]
+def _questdb_pair(file: FileUnderTest) -> list[FilePair]:
+    _ = file.part(FilePair).said_by_questdb
+    return [file.part(FilePair)]
 
 
 def _questdb_columns(file: FileUnderTest) -> list[ColumnOfPair]:
-    _ = file.part(Pair).said_by_questdb
+    _ = file.part(FilePair).said_by_questdb
     return columns_of(file)
 
 
@@ -172,10 +172,10 @@ def _bitsets(file: FileUnderTest) -> list[BloomFilterOfPair]:
     return file.part(bloom_filters_of)
 
 
-PAIR: Subject[Pair] = Subject("_pm file and Parquet file", lambda file: [file.part(Pair)])
+PAIR: Subject[FilePair] = Subject("_pm file and Parquet file", lambda file: [file.part(FilePair)])
 """``_pm`` and the Parquet file beside it, of which nothing has been compared yet."""
 
-QUESTDB_PAIR: Subject[Pair] = Subject("_pm file and QuestDB's Parquet file", _questdb_pair)
+QUESTDB_PAIR: Subject[FilePair] = Subject("_pm file and QuestDB's Parquet file", _questdb_pair)
 """Both files, where QuestDB's own key in the Parquet file can be read."""
 
 COLUMN_OF_PAIR: Subject[ColumnOfPair] = Subject("column of both files", columns_of, agrees_if_empty=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pqassay.checks.pm.pair import Pair
+from pqassay.checks.pm.pair import FilePair
 from pqassay.checks.pm.pair_parts import ChunkOfPair, row_groups_of
 from pqassay.checks.subjects import Subject
 from pqassay.checks.value_rules import stated, value_rule
@@ -54,7 +54,7 @@ class PmValues:
         Raises:
             FormatError, NotChecked: The two files do not belong together, or one cannot be read.
         """
-        pair, row_groups = self._file.part(Pair), self._file.part(row_groups_of)
+        pair, row_groups = self._file.part(FilePair), self._file.part(row_groups_of)
 
         def both(chunk: ColumnChunkUnderTest) -> ChunkOfPair:
             row_group = row_groups[chunk.row_group]
@@ -106,7 +106,7 @@ def _bound(chunk: ChunkOfPair, side: Side) -> tuple[Order, bytes] | None:
 
 
 def _bounds_all(chunk: ChunkOfPair, side: Side) -> Iterator[Claim]:
-    """The claim that no value lies beyond a bound. One that is no value of the type bounds nothing, which is another rule's matter."""
+    """The claim that no value lies beyond a bound. One that is not a value of the type bounds nothing; another rule judges it."""
     bound = _bound(chunk, side)
     if bound is None:
         return
@@ -139,7 +139,7 @@ def no_value_is_greater_than_max(chunk: ChunkOfPair) -> Iterator[Claim]:
 
 @value_rule("PM-145", audited=VALUES)
 def exact_bounds_occur(chunk: ChunkOfPair) -> Iterator[Claim]:
-    """A reader may answer min() and max() from an exact bound. One beyond which values lie is the matter of PM-140 and PM-141."""
+    """A reader may answer min() and max() from an exact bound. PM-140 and PM-141 judge bounds beyond which values lie."""
 
     def compare(side: Side, order: Order, raw: bytes, values: ChunkValues) -> Iterator[Violation]:
         bounds, is_upper, text = bounds_of(values), side is MAX, shown(order, raw)
@@ -212,7 +212,7 @@ class DesignatedTimestampAscends(ValueRule):
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)
-        pair = file.part(Pair)
+        pair = file.part(FilePair)
         self._column = pair.parsed.designated
         self._last: int | None = None
         outcome.applies = True

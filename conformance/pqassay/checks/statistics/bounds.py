@@ -160,7 +160,7 @@ def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 
 def bounds_of_values(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[tuple[BoundName, bytes]]:
-    """The bounds that have to be values: of an order that nobody knows, the deprecated ones alone."""
+    """The bounds that have to be values: under an unknown order, the deprecated ones alone."""
     order = chunk.column_order
     return given(statistics, DEPRECATED if order is not None and order.unknown else (*BOUNDS, *DEPRECATED))
 
@@ -185,7 +185,7 @@ def _what_a_bound_is(element: SchemaElement) -> str:
 
 @rule("STA-006", of=STATISTICS)
 def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The lower bound is not above the upper one. Bytes that are no value are the matter of STA-005."""
+    """The lower bound is not above the upper one. STA-005 judges bytes that are not a value."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     pairs = comparable_pairs(chunk, statistics)
     if not pairs:
@@ -195,7 +195,7 @@ def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             yield pair.violation(chunk.fields.statistics / pair.names[0])
 
 
-class Pair(NamedTuple):
+class BoundsPair(NamedTuple):
     """The bounds of one column chunk or page, which can be compared.
 
     Attributes:
@@ -225,17 +225,17 @@ class Pair(NamedTuple):
         return Violation(said, field, f"at most {high}", low)
 
 
-def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[Pair]:
+def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[BoundsPair]:
     """The bounds, and the deprecated ones, if both are given and there is an order in which they compare."""
-    pairs: list[Pair] = []
+    pairs: list[BoundsPair] = []
     order, low, high = chunk.order, statistics.min_value, statistics.max_value
     if order is not None and low is not None and high is not None:
-        pairs.append(Pair(BOUNDS, order, low, high))
+        pairs.append(BoundsPair(BOUNDS, order, low, high))
     element, low, high = chunk.leaf.element, statistics.min, statistics.max
     order = type_order(element)
     if order is not None and low is not None and high is not None:
         keys = (signed_key(element, low), signed_key(element, high))
-        pairs += [Pair(DEPRECATED, order, low, high)] if None not in keys else []
+        pairs += [BoundsPair(DEPRECATED, order, low, high)] if None not in keys else []
     return pairs
 
 
@@ -249,7 +249,7 @@ def _float_order(chunk: ColumnChunkUnderTest) -> Order:
 
 @rule("STA-007", of=STATISTICS)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """No NaN among bounds of which nobody says how many NaN there are; with a count, they are the matter of STA-008."""
+    """No NaN among bounds without a count of NaN; with a count, STA-008 judges them."""
     bounds = bounds_in_use(chunk)
     if not bounds:
         raise NotApplicable
@@ -294,7 +294,7 @@ def _all_nan(statistics: Statistics, num_values: int) -> bool | None:
 
 @rule("STA-024", of=STATISTICS)
 def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Under the total order, whoever looks for NaN asks the count and not the bounds."""
+    """Under the total order, a reader that looks for NaN uses the count and not the bounds."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
     if order not in TOTAL:
         raise NotApplicable

@@ -43,7 +43,7 @@ def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-011", of=STATISTICS)
 def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Whoever writes statistics counts nulls."""
+    """A writer of statistics counts nulls."""
     if statistics_of(chunk).null_count is None:
         said = "the statistics do not say how many nulls there are"
         yield Violation(said, chunk.fields.statistics, "null_count", "none")
@@ -63,7 +63,7 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 @rule("STA-013", of=STATISTICS)
 def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """NaN are where no null is. Where none can be at all, a count is the matter of STA-073."""
+    """NaN are where no null is. Where a type has no NaN, STA-073 judges the count."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     count = statistics.nan_count
     if count is None or not annotation_fits(element) or type_order(element) not in FLOATING:
@@ -88,7 +88,7 @@ def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
 
 @rule("STA-080", of=COUNTING_NAN)
 def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Whoever knows of the count gives it under either order; under the total one, its absence is the matter of STA-024."""
+    """A writer that knows the count gives it under either order; under the total one, STA-024 judges its absence."""
     if chunk.order not in TYPE_DEFINED:
         raise NotApplicable
     if statistics_of(chunk).nan_count is None:
@@ -253,7 +253,7 @@ def _box(chunk: ColumnChunkUnderTest) -> tuple[BoundingBox, Field]:
 
 @rule("STA-060", of=CHUNK)
 def axes_have_both_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of x and y, the struct requires both."""
+    """The struct requires both x and y."""
     geospatial = _geospatial(chunk)
     box, field = geospatial.bbox, chunk.fields.facts / "geospatial_statistics.bbox"
     if box is None:
@@ -278,7 +278,7 @@ def geospatial_types_are_types(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         field = (chunk.fields.facts / "geospatial_statistics.geospatial_types")[number]
         if not is_type_code(code):
             yield Violation(
-                f"{code} is no type of a geometry", field, "a code of well-known binary", str(code)
+                f"{code} is not a type of geometry", field, "a code of well-known binary", str(code)
             )
         elif code in seen:
             yield Violation(f"type {code} is listed twice", field, "each type once", str(code))

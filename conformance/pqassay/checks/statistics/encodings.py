@@ -1,4 +1,4 @@
-"""Checks of what the footer says of the encodings of a chunk, which readers filter by."""
+"""Checks of what the footer says about the encodings of a chunk, which readers filter by."""
 
 from __future__ import annotations
 

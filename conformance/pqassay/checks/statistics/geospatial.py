@@ -86,7 +86,7 @@ def the_box_holds_every_coordinate(chunk: ColumnChunkUnderTest) -> Iterator[Clai
 
 @value_rule("STA-072", of=CHUNK)
 def the_box_holds_every_coordinate_exactly(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader compares the numbers as they are; what is off by more than the last digits is the matter of another rule."""
+    """A reader compares the numbers as they are; another rule judges what is off by more than the last digits."""
     return _box(
         chunk,
         lambda values: None if values.remembered(_off_further) else values.remembered(_off_exactly),
@@ -136,7 +136,7 @@ def the_type_of_every_geometry_is_listed(chunk: ColumnChunkUnderTest) -> Iterato
 
 @value_rule("STA-065", of=CHUNK)
 def every_listed_type_occurs(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for geometries of the type reads the row group in vain; codes of no type are the matter of another rule."""
+    """A reader that looks for geometries of the type reads the row group in vain; another rule judges unknown codes."""
     listed = _statistics(chunk).geospatial_types or []
 
     def compare(values: ChunkValues) -> Iterator[Violation]:

@@ -14,19 +14,19 @@ from pqassay.under_test.violation import Violation
 
 @rule("STA-046", of=SIZE_STATISTICS)
 def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Lists of another length are the matter of another rule."""
-    said = chunk.facts.size_statistics
-    if said is None or not (said.repetition_level_histogram or said.definition_level_histogram):
+    """Another rule judges the length of the lists."""
+    sizes = chunk.facts.size_statistics
+    if sizes is None or not (sizes.repetition_level_histogram or sizes.definition_level_histogram):
         raise NotApplicable
     counts = counts_of(chunk)
-    for name, given, counted in (
-        ("repetition", said.repetition_level_histogram, counts.repetition_histogram),
-        ("definition", said.definition_level_histogram, counts.definition_histogram),
+    for name, histogram, counted in (
+        ("repetition", sizes.repetition_level_histogram, counts.repetition_histogram),
+        ("definition", sizes.definition_level_histogram, counts.definition_histogram),
     ):
-        found: list[int] = counted.sum(axis=0).tolist() if given else []
-        if not given or len(given) != len(found):
+        found: list[int] = counted.sum(axis=0).tolist() if histogram else []
+        if not histogram or len(histogram) != len(found):
             continue
-        for level, (count, right) in enumerate(zip(given, found, strict=True)):
+        for level, (count, right) in enumerate(zip(histogram, found, strict=True)):
             if count != right:
                 message = (
                     f"{right} {name} levels of the chunk are {level}, and its size statistics count {count}"

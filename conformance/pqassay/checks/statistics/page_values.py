@@ -92,7 +92,7 @@ def no_value_is_outside_the_deprecated_bounds_of_its_page(chunk: ColumnChunkUnde
 
 @value_rule("STA-054")
 def distinct_values_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Nobody is known to look at it."""
+    """No reader is known to look at it."""
     if distinct := _of_pages(chunk, "distinct_count"):
         field = _fields(chunk, "distinct_count")
         yield DistinctCounts(distinct, _distinct, lambda page: f"page {page} of {named(chunk)}", field)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.statistics.bounds import DEPRECATED, Pair, bounds_of_values, comparable_pairs, is_no_value
+from pqassay.checks.statistics.bounds import (
+    DEPRECATED,
+    BoundsPair,
+    bounds_of_values,
+    comparable_pairs,
+    is_no_value,
+)
 from pqassay.checks.subjects import CHUNK, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
@@ -56,7 +62,7 @@ def _wrong_bounds(
             yield pair.violation(_field(chunk, page, pair.names[0]), of)
 
 
-def _is_in_order_as_bytes(pair: Pair) -> bool:
+def _is_in_order_as_bytes(pair: BoundsPair) -> bool:
     """Whether deprecated bounds of decimals are in order by signed bytes, as old writers compared them (PARQUET-686)."""
     is_of_bytes = pair.names is DEPRECATED and pair.order is Order.DECIMAL
     return is_of_bytes and key_by_signed_bytes(pair.low) <= key_by_signed_bytes(pair.high)
@@ -77,7 +83,7 @@ def _wrong_null_count(
 
 @rule("STA-031", of=STATISTICS, only=lambda chunk: not chunk.leaf.max_repetition_level)
 def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The nulls of a chunk are those of its pages. A count that is none is the matter of STA-010 or STA-030."""
+    """The nulls of a chunk are those of its pages. STA-010 and STA-030 judge impossible counts."""
     return _null_counts_add_up(chunk)
 
 

@@ -90,7 +90,7 @@ def nulls_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @value_rule("STA-044", of=STATISTICS)
 def nan_values_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for NaN, or for what is no number, skips a chunk by it."""
+    """A reader that looks for NaN, or for what is not a number, skips a chunk by it."""
     nans = None if chunk.statistics is None else chunk.statistics.nan_count
     if nans is not None:
         yield ChunkCount(chunk, "nan_count", nans, "NaN value", lambda values: int(values.is_nan.sum()))
@@ -117,15 +117,15 @@ def _distinct(values: ChunkValues) -> Sequence[tuple[int, int]]:
 def bytes_of_byte_arrays_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers size buffers by it."""
     sizes, name = chunk.facts.size_statistics, "unencoded_byte_array_data_bytes"
-    given = None if sizes is None else sizes.unencoded_byte_array_data_bytes
+    stored = None if sizes is None else sizes.unencoded_byte_array_data_bytes
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
         length = int(values.lengths.sum())
-        if given != length:
-            message = f"the values of {named(chunk)} take {length} bytes, {name} is {given}"
-            yield Violation(message, chunk.fields.sizes / name, str(length), str(given))
+        if stored != length:
+            message = f"the values of {named(chunk)} take {length} bytes, {name} is {stored}"
+            yield Violation(message, chunk.fields.sizes / name, str(length), str(stored))
 
-    if given is not None and chunk.leaf.element.type == Type.BYTE_ARRAY:
+    if stored is not None and chunk.leaf.element.type == Type.BYTE_ARRAY:
         yield ComparedBy(compare)
 
 

@@ -61,7 +61,7 @@ def baseline(
     """Write all findings to a baseline, so that only new ones fail a check."""
 
     def prepared(request: Request) -> Request:
-        """Keep what a baseline says of files that are not checked now."""
+        """Keep the entries of a baseline for files that are not checked now."""
         named = request.options.get("baseline")
         path = Path(output or named or FILE)
         options, lists = dict(request.options), dict(request.lists)

@@ -39,7 +39,7 @@ NO_FILE = "none"
 
 
 class CommandOptions(CheckOptions, Limits, total=False):
-    """What the command line has: the options of a check, and what is said of the report."""
+    """What the command line has: the options of a check, and those of the report."""
 
     files_from: Annotated[
         str,
@@ -265,7 +265,7 @@ class Request:
             real = os.path.realpath(output)
             is_baseline = option == "--write-baseline" or (option == "--output" and self.output is None)
             if real in used and not (is_baseline and used[real] == "--baseline"):
-                raise UsageError(f"{output} is the file of {used[real]}; write somewhere else")
+                raise UsageError(f"{output} is also the file of {used[real]}; write somewhere else")
             used[real] = option
 
 

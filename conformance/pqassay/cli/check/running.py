@@ -21,12 +21,12 @@ from pqassay.errors import UsageError
 from pqassay.report.redaction import without_values
 
 if TYPE_CHECKING:
-    from pqassay.judge.checker import Outcome, Plan, Progress, Verdict, Work
+    from pqassay.judge.checker import CheckPlan, Outcome, Progress, Verdict, Work
     from pqassay.judge.options import Limits
     from pqassay.report.model import Report
     from pqassay.stores.targets import Target
 
-Conclude = Callable[["Request", "Plan", "Work", int, "Progress | None"], "Outcome"]
+Conclude = Callable[["Request", "CheckPlan", "Work", int, "Progress | None"], "Outcome"]
 """Has a plan judged, which began at a time in nanoseconds since 1970."""
 
 
@@ -38,7 +38,7 @@ class OnThisMachine:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    def judge(self, plan: Plan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
+    def judge(self, plan: CheckPlan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
         """See `Work.judge`."""
         from pqassay.judge import checker
 
@@ -91,7 +91,9 @@ def processes(jobs: int | None) -> int:
     return jobs or 1
 
 
-def every_file(request: Request, plan: Plan, work: Work, started: int, progress: Progress | None) -> Outcome:
+def every_file(
+    request: Request, plan: CheckPlan, work: Work, started: int, progress: Progress | None
+) -> Outcome:
     """Judge all files; where a findings table is kept, only those that it does not know."""
     if request.table is not None:
         outcome: Outcome = loaded("keeping_a_table")(
@@ -121,7 +123,7 @@ def run(
 
     Args:
         given: What the command line says.
-        work_of: Who judges.
+        work_of: Makes the workers that judge.
         conclude: How a plan is judged.
         is_partial: Whether only some of the files are judged.
         is_recorded: Whether the outcome belongs in a history and metrics, where ``pqassay.toml`` names them.
@@ -159,7 +161,7 @@ def run(
             (show or _shown)(request, report, notes)
             if record is not None:
                 with interruptible():
-                    record(plan, report)  # where that fails, the report is there all the same
+                    record(plan, report)  # if that fails, the report is already there
     except UsageError as error:
         fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)

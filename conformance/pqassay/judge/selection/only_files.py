@@ -1,6 +1,6 @@
 """A list of files to which a check is limited: lines of paths, or the quarantine list of a repair plan.
 
-A table that was mended has other files than before.  So of the tables on the list, those files are judged that the list names and
+A table that was repaired has other files than before.  So of the tables on the list, those files are judged that the list names and
 that are still live, and those that came into the table since the list was written: together they are what the repair concerned.
 """
 
@@ -82,19 +82,19 @@ def read_list(name: str) -> OnlyFiles:
     text = os.fsdecode(content)
     try:
         if text.lstrip().startswith("{"):
-            found = _of_json(json.loads(text))
+            only = _of_json(json.loads(text))
         elif text.startswith(f"{PATH},"):
-            found = _of_csv(text)
+            only = _of_csv(text)
         else:
-            found = OnlyFiles(frozenset(normal(line) for line in text.splitlines() if line.strip()))
+            only = OnlyFiles(frozenset(normal(line) for line in text.splitlines() if line.strip()))
     except (KeyError, TypeError, ValueError, csv.Error) as error:
         reason = f"{type(error).__name__}: {error}"
         raise UsageError(
             f"--only-files {name}: not a list of files: {reason}; `pqassay repair` writes one"
         ) from None
-    if not found.paths and not found.tables:
+    if not only.paths and not only.tables:
         raise UsageError(f"--only-files {name}: there is no path in it")
-    return found
+    return only
 
 
 def _of_json(given: Any) -> OnlyFiles:

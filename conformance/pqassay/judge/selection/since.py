@@ -42,7 +42,7 @@ class Since:
 
 
 def parse_since(text: str) -> Since:
-    """What ``--since`` means: a number, or a time as in ISO 8601, of UTC where it does not say of where.
+    """What ``--since`` means: a number, or a time as in ISO 8601, in UTC where it has no zone.
 
     Raises:
         UsageError: Neither.

@@ -16,7 +16,7 @@ from pqassay.stores import kinds as file_kinds
 from pqassay.stores.formats import formats
 from pqassay.stores.table_files import TableAt
 from pqassay.stores.targets import Found, Target
-from pqassay.tables.claims import FileClaims, Place
+from pqassay.tables.claims import ClaimPlace, FileClaims
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
 
 NOT_LIVE = "not in the table"
@@ -110,7 +110,7 @@ def _limited(found: Found, table: TableAt, live: Live, only: OnlyFiles) -> list[
 def _live_before(table: TableAt, only: OnlyFiles) -> Collection[str] | None:
     """The files that were live when the list was written, as the table names them; none of them where that state is gone.
 
-    ``None`` where the list does not say which state it was: then nobody knows what came since.
+    ``None`` where the list does not say which state it was: then it is not known what came since.
     """
     moment = only.moment_of(table.name, table.kind)
     if moment is None:
@@ -122,7 +122,7 @@ def _live_before(table: TableAt, only: OnlyFiles) -> Collection[str] | None:
 
 
 def _nothing(table: TableAt) -> FileClaims:
-    return FileClaims(table.kind, Place("", 0, ()), "")
+    return FileClaims(table.kind, ClaimPlace("", 0, ()), "")
 
 
 def _count_others(found: Found, table: TableAt, live: Live) -> None:
@@ -151,18 +151,18 @@ def only_since(live: dict[TableAt, Live], since: Since) -> dict[TableAt, Live]:
     Raises:
         UsageError: A table does not know any more what came since then.
     """
-    found: dict[TableAt, Live] = {}
+    states: dict[TableAt, Live] = {}
     for table, files in live.items():
         own = since.of(table)
         if own is None or files.trouble or not files.files:
-            found[table] = files
+            states[table] = files
             continue
         added = reader_of(table.kind).added(table, own)
         newer = [file for file in files.files if file.name in added]
         older = [file for file in files.files if file.name not in added]
         reason = f"in the table since before {own}" if own.time else f"in the table at {own}"
-        found[table] = Live(newer, files.others, files.trouble, older, reason)
-    return found
+        states[table] = Live(newer, files.others, files.trouble, older, reason)
+    return states
 
 
 def version_of(table: TableAt) -> int | None:

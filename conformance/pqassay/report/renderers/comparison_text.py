@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from pqassay.report.comparison import CHANGES, Comparison, Entry
+from pqassay.report.comparison import CHANGES, ComparedEntry, ReportComparison
 from pqassay.report.renderers.line import plain_console, write_line
 from pqassay.report.renderers.markdown import code, escaped
 
@@ -26,7 +26,7 @@ SHOWN_AS_MARKDOWN = 20
 """The same for Markdown."""
 
 
-def render(comparison: Comparison, stream: TextIO) -> None:
+def render(comparison: ReportComparison, stream: TextIO) -> None:
     """Write the text."""
     console = plain_console(stream)
     for change in CHANGES:
@@ -51,9 +51,9 @@ def render(comparison: Comparison, stream: TextIO) -> None:
     write_line(console, ", ".join(f"{count:,} {change}" for change, count in comparison.counts.items()))
 
 
-def _by_cause(entries: list[Entry]) -> list[list[Entry]]:
+def _by_cause(entries: list[ComparedEntry]) -> list[list[ComparedEntry]]:
     """Results of runs with one cause and the same fate together; what has no cause stays alone."""
-    grouped: dict[tuple[object, ...], list[Entry]] = {}
+    grouped: dict[tuple[object, ...], list[ComparedEntry]] = {}
     for number, entry in enumerate(entries):
         fate = (entry.before.partition(":")[0], entry.after.partition(":")[0], entry.counted)
         key = (entry.severity, entry.cause, *fate) if entry.cause else (number,)
@@ -61,21 +61,21 @@ def _by_cause(entries: list[Entry]) -> list[list[Entry]]:
     return list(grouped.values())
 
 
-def _others(entries: list[Entry]) -> str:
+def _others(entries: list[ComparedEntry]) -> str:
     """The cases behind the first."""
     names = [f"{entry.where} ({entry.part})" for entry in entries[1:]]
     rest = f" and {len(names) - CASES_SHOWN:,} more" if len(names) > CASES_SHOWN else ""
     return f"{', '.join(names[:CASES_SHOWN])}{rest}"
 
 
-def _name(entry: Entry, comparison: Comparison) -> str:
+def _name(entry: ComparedEntry, comparison: ReportComparison) -> str:
     parts = [entry.rule, entry.where]
     if entry.part is not None:
         parts.append(f"column {entry.part}" if comparison.of == "check" else entry.part)
     return "  ".join(part for part in parts if part)
 
 
-def render_markdown(comparison: Comparison, stream: TextIO) -> None:
+def render_markdown(comparison: ReportComparison, stream: TextIO) -> None:
     """Write the Markdown."""
     verdict = "❌ worse than before" if comparison.exit_code else "✅ nothing got worse"
     names = [change for change in CHANGES if comparison.counts[change]]

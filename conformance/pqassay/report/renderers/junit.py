@@ -1,7 +1,7 @@
 """A report as JUnit XML, as Jenkins, GitLab and others show it in their test panels.
 
-Of a check, each file is a test suite.  Its test cases are whether it could be judged, and one for each family of rules: as many for a
-broken file as for a sound one.  Of a run, each family is a suite and each request a test case, the gravest that was observed first.  What was not
+In a check, each file is a test suite.  Its test cases are whether it could be judged, and one for each family of rules: as many for a
+broken file as for a sound one.  In a run, each family is a suite and each request a test case, the gravest that was observed first.  What was not
 asked has no test case: it is a property of the first suite.  Well-formed lies are never scored, and so are not here.
 """
 
@@ -99,7 +99,7 @@ def _of_check(report: Report) -> Iterator[ET.Element]:
             "not failing": report.not_failing,
         }
         if not number and any(about.values()):
-            # Of the whole check, and said once: there may be very many files.
+            # For the whole check, and said once: there may be very many files.
             _say(suite, {name: value for name, value in about.items() if value})
         yield suite
     if report.baseline is not None and report.baseline.stale:
@@ -151,7 +151,7 @@ def _titles() -> dict[str, str]:
 
 
 def _families(file: FileReport, coverage: Coverage) -> list[str]:
-    """The families that judge files of a kind, whatever is in this one; and those of what a table says of it."""
+    """The families that judge files of a kind, whatever is in this one; and those of what a table says about it."""
     asked = {*coverage.checked, *coverage.not_checked, *(finding.rule for finding in file.findings)}
     of_kind = {family.prefix for family in families() if family.file == file.kind}
     return sorted(of_kind | {_prefix(rule) for rule in asked})
@@ -225,7 +225,7 @@ def _of_run(report: RunReport) -> Iterator[ET.Element]:
             [_Case(problem.entry, "failure", problem.problem, "expectation") for problem in report.problems],
         )
     if report.tested_nothing:
-        why = "the driver supports none of these operations"
+        why = "the driver supports no operation that was asked for"
         yield _suite(report.driver.label, "run", [_Case("tested", "failure", why, "nothing")])
 
 

@@ -74,7 +74,7 @@ def render(
         report: The report.
         stream: Where to, by default stdout.
         notes: What must be said beside, a line each.
-        files_named: Files with findings up to which each has a block of its own. Of more, only tables tell, of findings
+        files_named: Files with findings up to which each has a block of its own. If there are more, there are only tables of findings
             by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
     """
     _Text(plain_console(stream or sys.stdout), report, tuple(notes)).write(files_named)
@@ -274,7 +274,7 @@ class _Text:
         if summary.throttled:
             self._line(f"throttled: {counted(summary.throttled, 'request')}, made again")
         if self._report.profile is not None:
-            self._line(f"profile {self._report.profile}: some rules are reported as more than they say")
+            self._line(f"profile {self._report.profile}: some rules have a higher severity than by default")
         for entry in self._report.ignored:
             example = f", for example {entry.examples[0]}" if entry.count > 1 else f": {entry.examples[0]}"
             self._line(f"ignored: {entry.count:,} ({entry.reason}){example}")
@@ -296,7 +296,7 @@ class _Text:
             self._line(("gate", colour), f" {report.gate.line}")
         if report.exit_code > 1 and summary.broken:
             self._line(
-                f"exit code {report.exit_code} hides nothing: {summary.broken_words}"
+                f"besides exit code {report.exit_code}: {summary.broken_words}"
                 + (f", {summary.errored:,} could not be judged" if summary.errored else "")
             )
 
@@ -309,7 +309,7 @@ class _Text:
         where = f"{files[0].path}: " if len(self._report.files) > 1 else ""
         if len(files) > 1:
             where = f"{counted(len(files), 'file')}, for example {where}"
-        hint = "" if self._report.complete else "; --complete makes that count"
+        hint = "" if self._report.complete else "; --complete fails on that"
         self._line(
             ("conformant where checked", COLOURS["conformant where checked"]), f": {where}{gap.line}{hint}"
         )
@@ -393,7 +393,9 @@ def _finding(console: Console, finding: Finding, write_proof_: Callable[[], None
 def _coverage(console: Console, coverage: Coverage, first: FileReport) -> None:
     blocked, deeper = _unchecked(coverage)
     mine = rules_for(first.kind) or file_rules()
-    absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
+    absent = [
+        rule for rule in coverage.not_applicable if rule in mine
+    ]  # rules for other files are not worth a line
     parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
     if blocked or deeper:
         parts.append(f"{len(blocked) + len(deeper)} not checked")
@@ -426,7 +428,7 @@ def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:
 def _unchecked(coverage: Coverage) -> tuple[dict[str, str], dict[str, str]]:
     """Why rules were not checked: those with a reason of the file or the request, and those that a deeper tier checks.
 
-    Rules that no version of this kit can test, on whatever file, are no news.
+    Rules that no version of this kit can test, on whatever file, are not worth a line.
     """
     blocked: dict[str, str] = {}
     deeper: dict[str, str] = {}

@@ -45,9 +45,9 @@ class FeatureCount:
     Attributes:
         feature: Its name.
         asked: How many files have it.
-        passed: Of how many of these the answer is right.
-        failed: Of how many it is wrong, or missing.
-        unsupported: Of how many the library says that it does not have what they take.
+        passed: How many of these have a right answer.
+        failed: How many have a wrong one, or none.
+        unsupported: How many need what the library says that it does not have.
     """
 
     feature: str
@@ -80,7 +80,7 @@ class Collection:
 
     @property
     def uncertain(self) -> list[FileAsked]:
-        """The files of which nobody can say which rows are right."""
+        """The files whose right rows are not known."""
         return [file for file in self.files if file.rows == "unspecified"]
 
 
@@ -140,22 +140,20 @@ def left_out_lines(left_out: Sequence[Ignored]) -> list[str]:
 def lines(collection: Collection) -> list[str]:
     """On what the verdicts rest, and what was not asked about, in lines."""
     known, uncertain = len(collection.files) - len(collection.uncertain), collection.uncertain
-    found = [
+    texts = [
         f"expected rows of {known} of {len(collection.files)} files: two of {', '.join(collection.readers)} read the same"
     ]
     if uncertain:
-        found.append(
-            f"of {len(uncertain)} nobody can say which rows are right, so that nothing but a crash is wrong:"
-        )
+        texts.append(f"expected rows of {len(uncertain)} are not known; only a crash counts as wrong there:")
     for file in uncertain[:MOST_TOLD]:
         said = (
             "; ".join(f"{name}: {words}" for name, words in file.readers.items())
             or "its columns are not known"
         )
-        found.append(f"  {file.case} ({file.judged}): {said}")
+        texts.append(f"  {file.case} ({file.judged}): {said}")
     if len(uncertain) > MOST_TOLD:
-        found.append(f"  … and {len(uncertain) - MOST_TOLD} more")
-    return found + left_out_lines(collection.left_out)
+        texts.append(f"  … and {len(uncertain) - MOST_TOLD} more")
+    return texts + left_out_lines(collection.left_out)
 
 
 def feature_rows(collection: Collection) -> list[tuple[str, ...]]:

@@ -83,7 +83,7 @@ FOREIGN = ("IDX1", "DIR")
 """Families whose indexes are bytes that Parquet does not define. A reader that does not know them reads past them."""
 
 PAST_FOREIGN: tuple[Operation, ...] = ("read", "scan")
-"""Operations that a reader can do without the index."""
+"""Operations that a reader can do if it ignores the index."""
 
 WRITING: tuple[Operation, ...] = ("encode", "update")
 """Operations of writers."""
@@ -108,7 +108,7 @@ class QueryResult:
         columns: The columns that it asked for.
         index: Whether the answer is right without the index; absent where that was not asked.
         asked: How many queries were asked of the case.
-        wrong: How many of them came to no good.
+        wrong: How many of them failed.
     """
 
     predicate: list[Any]
@@ -119,13 +119,13 @@ class QueryResult:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQueries:
     """How many queries of a scan were answered, rightly or not, rather than called unsupported.
 
     Attributes:
-        queries: Of all.
+        queries: All queries.
         of: How many there are.
-        deciding: Of those that compare values of the column that the case is about.
+        deciding: Those that compare values of the column that the case is about.
         of_deciding: How many of these there are.
     """
 
@@ -180,7 +180,7 @@ class Result:
     severity: int | None = None
     cause: str | None = None
     query: QueryResult | None = None
-    answered: Answered | None = None
+    answered: AnsweredQueries | None = None
     unscored: bool | None = None
     pin: str | None = None
     warnings: list[str] | None = None
@@ -374,7 +374,7 @@ class Submission:
 
     Attributes:
         url: Where they were published: a run of continuous integration, a release, a pull request.
-        by: Who handed them in.
+        by: The name of the submitter.
         date: When they were taken.
         sha256: Digest of the file as it was handed in, what passed included.
     """
@@ -451,7 +451,7 @@ class RunReport:
 
     @property
     def tested_nothing(self) -> bool:
-        """True if the driver supports nothing of what it was to be asked, and nobody expected that."""
+        """True if the driver supports nothing of what it was to be asked, unexpectedly."""
         return not (self.exposures or self.summary.outcomes.get("passed")) and all(
             result.outcome == "unsupported" and not result.known for result in self.results
         )

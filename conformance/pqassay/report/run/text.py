@@ -97,7 +97,7 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
     if result.query is not None:
         query = result.query
         yield "query", _shortened(f"{shown(query.predicate)}; columns {', '.join(query.columns)}")
-        yield "queries", f"{query.wrong} of {query.asked} came to no good"
+        yield "queries", f"{query.wrong} of {query.asked} failed"
     if result.expected:
         yield "expected", _shortened(result.expected)
     if result.actual:
@@ -130,7 +130,7 @@ def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
     passed = [result.case for result in report.results if result.outcome == "passed"]
     shared = run_files.suspects(report.collection.tags, names, passed) if passed else []
     where = "this file" if len(names) == 1 else f"all {len(names)} files"
-    return [f"{', '.join(shared)}: in {where}, and in none that passed"] if shared else []
+    return [f"{', '.join(shared)}: in {where}, but in no file that passed"] if shared else []
 
 
 def how_it_is_named(report: RunReport) -> list[str]:
@@ -183,10 +183,12 @@ def _summary(console: Console, report: RunReport) -> None:
         _collection(console, report.collection)
     if report.tested_nothing:
         write_line(
-            console, ("nothing was tested", "bold red"), ": the driver supports none of these operations"
+            console,
+            ("nothing was tested", "bold red"),
+            ": the driver supports no operation that was asked for",
         )
     if summary.known:
-        unpinned = f"; any answer would do for {summary.unpinned}: --write-expectations pins them"
+        unpinned = f"; {summary.unpinned} may have any answer: --write-expectations pins them"
         pins = unpinned if summary.unpinned else ""
         write_line(console, f"{summary.known} as expected, though not passed{pins}")
 
@@ -260,7 +262,7 @@ def undeclared(report: RunReport) -> str:
 
 
 def observed(report: RunReport) -> str:
-    """What was observed of all results that count, expected or not, in a line: the counts that stand side by side as well."""
+    """What was observed in all results that count, expected or not, in a line, with the counts that are side by side."""
     counts = observed_counts(report.scored)
     return "; ".join(f"{sign_words(sign)}: {count}" for sign, count in counts.items())
 

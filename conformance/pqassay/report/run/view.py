@@ -21,7 +21,7 @@ from pqassay.report.run.model import (
     observed_words,
     sign_words,
 )
-from pqassay.report.view_model import OUTCOME_TONES, Group, Item, Tile, Tone, View
+from pqassay.report.view_model import OUTCOME_TONES, Item, ItemGroup, Tile, Tone, View
 from pqassay_spec.rules.catalogue import rules
 
 SEVERITY_TONES: dict[int, Tone] = {
@@ -138,11 +138,11 @@ def _remarks(report: RunReport) -> Iterator[str]:
         yield run_text.undeclared(report)
 
 
-def _groups(report: RunReport) -> Iterator[Group]:
+def _groups(report: RunReport) -> Iterator[ItemGroup]:
     """What is wrong by cause, and behind it what was expected."""
     for results in report.causes:
         first = results[0]
-        yield Group(
+        yield ItemGroup(
             first.cause or first.reason or first.outcome,
             observed_words(first) or first.outcome,
             _tone(first),
@@ -151,7 +151,7 @@ def _groups(report: RunReport) -> Iterator[Group]:
         )
     for results in report.unscored_causes:
         first = results[0]
-        yield Group(
+        yield ItemGroup(
             f"{run_text.not_scored(report)}: {first.cause or first.reason or first.outcome}",
             observed_words(first) or first.outcome,
             "plain",
@@ -159,7 +159,7 @@ def _groups(report: RunReport) -> Iterator[Group]:
             [_item(result, report) for result in results],
         )
     if known := [result for result in report.results if not result.is_good and result.known]:
-        yield Group("expected", "known", "plain", [], [_item(result, report) for result in known])
+        yield ItemGroup("expected", "known", "plain", [], [_item(result, report) for result in known])
 
 
 def _tone(result: Result) -> Tone:

@@ -1,6 +1,6 @@
 """Several results side by side as one page of HTML that needs nothing else.
 
-There is no script on it: families are chosen by radio buttons and a style sheet.  Marks are letters, so that nobody needs to see
+There is no script on it: families are chosen by radio buttons and a style sheet.  Marks are letters, so that readers do not need to see
 their colours.
 """
 
@@ -70,7 +70,7 @@ def _parts(rows: list[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def _told(cell: Cell, label: str) -> str:
-    """What a cell says to whoever points at it."""
+    """The tooltip of a cell."""
     lie = " (not scored)" if cell.mark in EXPOSURE_MARKS.values() else ""
     detail = f": {cell.detail}" if cell.detail and cell.detail != cell.meaning else ""
     return f"{label}: {cell.meaning}{lie}{detail}"

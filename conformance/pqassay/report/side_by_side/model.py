@@ -194,14 +194,14 @@ class SideBySide:
     @property
     def questions(self) -> list[tuple[str, Operation]]:
         """Family and operation of every score of which something was asked, in the order of families and operations."""
-        found: set[tuple[str, Operation]] = {
+        asked_about: set[tuple[str, Operation]] = {
             (score.family, score.operation)
             for each in self.implementations
             for score in each.scores
             if score.outcomes
         }
         operations = get_args(Operation)
-        return sorted(found, key=lambda asked: (encodable(asked[0]), operations.index(asked[1])))
+        return sorted(asked_about, key=lambda asked: (encodable(asked[0]), operations.index(asked[1])))
 
     def passed_of_asked(self, family: str, operation: str) -> list[str]:
         """The score of each implementation as ``71/72``, or as ``71/72 of 80`` of all cases; what was not asked as in the matrix."""
@@ -239,13 +239,13 @@ class SideBySide:
     @property
     def legend(self) -> tuple[dict[str, str], dict[str, str]]:
         """The marks that occur with their meanings, the gravest first: those that are scored, and those of lies."""
-        found = {cell.mark: cell.meaning for row in self.rows for cell in row.cells}
-        found |= {column.mark: column.meaning for column in self.counted}
+        meanings = {cell.mark: cell.meaning for row in self.rows for cell in row.cells}
+        meanings |= {column.mark: column.meaning for column in self.counted}
         lies = [EXPOSURE_MARKS[verdict] for verdict in (*LIE_GRAVITY, "right", "unsupported")]
-        scored = dict.fromkeys([*SEVERITY_MARKS.values(), *OUTCOME_MARKS.values(), *found])
+        scored = dict.fromkeys([*SEVERITY_MARKS.values(), *OUTCOME_MARKS.values(), *meanings])
         return (
-            {mark: found[mark] for mark in scored if mark in found and mark not in lies},
-            {mark: found[mark] for mark in lies if mark in found},
+            {mark: meanings[mark] for mark in scored if mark in meanings and mark not in lies},
+            {mark: meanings[mark] for mark in lies if mark in meanings},
         )
 
     def to_json(self, indent: int | None = 2) -> str:

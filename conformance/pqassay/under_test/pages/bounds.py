@@ -45,9 +45,9 @@ def even_column_index(chunk: ColumnChunkUnderTest) -> ColumnIndex:
 
 
 def present_values(chunk: ColumnChunkUnderTest) -> list[int] | None:
-    """The number of values of each page that are no nulls, by the indexes; ``None`` where they do not say it.
+    """The number of values of each page that are not null, by the indexes; ``None`` where they do not say it.
 
-    Of a column that does not repeat, each row is a value. Of one that does, the definition level histograms tell.
+    In a column that does not repeat, each row is a value. In one that does, the definition level histograms tell.
 
     Raises:
         Malformed: PIX-015, PIX-016, PIX-021, and what the indexes raise.
@@ -73,7 +73,7 @@ def false_null_pages(nulls: Sequence[bool], present: Sequence[int]) -> list[int]
 
 
 def keys_of(order: Order, element: SchemaElement, raws: Sequence[bytes]) -> list[Any]:
-    """The keys by which bounds compare; ``None`` for NaN, and for what is no value of the physical type.
+    """The keys by which bounds compare; ``None`` for NaN, and for what is not a value of the physical type.
 
     Bounds of fixed byte arrays that are ordered byte by byte may be cut, as writers do with long ones.
     """
@@ -168,7 +168,7 @@ class PageBounds:
         ]
 
     def no_values(self, raws: Sequence[bytes], found: Sequence[Any]) -> list[int]:
-        """Pages whose bound in a list is no value of the physical type; ``found`` holds the keys of that list."""
+        """Pages whose bound in a list is not a value of the physical type; ``found`` holds the keys of that list."""
         return [page for page in self._without_key(found) if not self._is_nan(raws[page])]
 
     def not_numbers(self, raws: Sequence[bytes], found: Sequence[Any]) -> list[int]:

@@ -89,7 +89,7 @@ class PageUnderTest(NamedTuple):
 
     @property
     def own_header(self) -> DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader | None:
-        """The header of its type; ``None`` where it is missing, or nobody knows such pages."""
+        """The header of its type; ``None`` where it is missing, or the type is unknown."""
         header = self.header
         kind = header.type
         if kind == PageType.DATA_PAGE:
@@ -175,7 +175,7 @@ def each_page(source: Source, start: int, end: int, path: str, num_values: int) 
         source: The file.
         start, end: Where the chunk is in it.
         path: Its path, for messages.
-        num_values: Values that the footer gives the chunk: once the pages hold as many, bytes behind them are no page.
+        num_values: Values that the footer gives the chunk: once the pages hold as many, bytes behind them are not a page.
 
     Raises:
         Malformed: PQF-050, no page header where one has to be; PQF-051, the pages do not end with the chunk; PQF-058, a
@@ -228,7 +228,7 @@ def _no_header(source: Source, position: int, end: int, path: str, complete: boo
     raw = source.read(position, min(end - position, LONGEST_HEADER))
     if complete:
         return Malformed(
-            f"the chunk goes on behind its last page: {end - position} of its bytes are no page",
+            f"the chunk goes on behind its last page: {end - position} of its bytes are not a page",
             rule="PQF-051",
             field=path.rpartition(".pages[")[0],
             offset=position,
@@ -251,7 +251,7 @@ class _Strides:
         self._length = stride.first
 
     def next(self, skipped: int) -> int:
-        """How much to read for a header that begins so many bytes behind what was read before."""
+        """How much to read for a header that begins ``skipped`` bytes behind what was read before."""
         near = skipped <= self._stride.read_over
         self._length = min(2 * self._length, self._stride.most) if near else self._stride.first
         return self._length
@@ -259,13 +259,13 @@ class _Strides:
 
 def header_reads(start: int, end: int, pages: int) -> Iterator[tuple[int, int]]:
     """Predict the offsets and lengths of the reads in which a chunk in a store is walked, whose pages are all of one length."""
-    strides, held = _Strides(REMOTE), start
+    strides, end_read = _Strides(REMOTE), start
     for number in range(pages):
         position = start + (end - start) * number // pages
-        if position >= held:
-            length = min(strides.next(position - held), end - position)
+        if position >= end_read:
+            length = min(strides.next(position - end_read), end - position)
             yield position, length
-            held = position + length
+            end_read = position + length
 
 
 class _Headers:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pqassay.under_test.file import Broken, FileUnderTest, Remembered
 from pqassay.under_test.pm.chunks import PmChunks
-from pqassay.under_test.pm.file import Place, PmUnderTest
+from pqassay.under_test.pm.file import BlockPlace, PmUnderTest
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.pm import file as pm_file
@@ -17,7 +17,7 @@ from pqassay_spec.pm.codes import HeaderFeature, block_offset
 from pqassay_spec.pm.file import Snapshot
 
 
-class Row(NamedTuple):
+class GroupFilters(NamedTuple):
     """The entries of bloom filters of one row group.
 
     Attributes:
@@ -32,7 +32,7 @@ class Row(NamedTuple):
     blooms: BloomFilters
     snapshot: Snapshot
     row_group: int
-    place: Place | None
+    place: BlockPlace | None
     raw: bytes
     packed_end: int | None
 
@@ -119,7 +119,7 @@ class BloomFilter(FilterFields):
         column: The position of its column.
     """
 
-    row: Row
+    row: GroupFilters
     position: int
     column: int
 
@@ -145,16 +145,16 @@ class BloomFilters:
         self._chunks = file.part(PmChunks)
 
     @Remembered
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[GroupFilters]:
         """The entries of every row group; of equal ones for the same block, those of one snapshot."""
         known = {place.offset: place for place in self.parsed.blocks} if self.parsed.places else {}
         return [
-            Row(self, snapshot, row_group, place, raw, self._packed_end(place, raw))
+            GroupFilters(self, snapshot, row_group, place, raw, self._packed_end(place, raw))
             for snapshot, row_group, raw in self.parsed.distinct_bloom_rows()
             for place in [known.get(snapshot.blocks[row_group])]
         ]
 
-    def _packed_end(self, place: Place | None, raw: bytes) -> int | None:
+    def _packed_end(self, place: BlockPlace | None, raw: bytes) -> int | None:
         if place is None or self.are_external or self._chunks.screened is None:
             return None
         room, screens = (self.region_ends[place.offset], place.follows), self._chunks.screens
@@ -179,7 +179,7 @@ class BloomFilters:
         Raises:
             Broken: Where a filter is stored, or how long it is, cannot be right.
         """
-        of_block: dict[int, list[Row]] = {}
+        of_block: dict[int, list[GroupFilters]] = {}
         if self.parsed.header.bloom_columns and not self.are_external:
             for row in self.rows:
                 if row.place is not None:

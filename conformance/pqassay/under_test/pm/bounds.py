@@ -78,7 +78,7 @@ _SIGN_UNKNOWN = (NO_TYPE, ColumnType.INT, ColumnType.LONG)
 
 
 def order_of(described: pm.ColumnDescriptor, width: int, *, is_questdb: bool) -> BoundOrder | None:
-    """The order of a column's bounds; ``None`` where nobody can tell.
+    """The order of a column's bounds; ``None`` where it is not known.
 
     Args:
         described: The column.

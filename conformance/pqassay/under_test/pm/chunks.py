@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.pm.bounds import BoundOrder, StoredBound, order_of
-from pqassay.under_test.pm.file import Place, PmUnderTest
+from pqassay.under_test.pm.file import BlockPlace, PmUnderTest
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.pm import grammar as pm
@@ -28,7 +28,7 @@ SCREENED_FROM_IF_LOADED = 64
 """The same where numpy is there already."""
 
 MOST_OVERLAP = 1 << 20
-"""Bytes of blocks that may be judged beyond twice those that the file has: blocks can lie over each other."""
+"""Bytes of blocks that may be judged beyond twice those that the file has: blocks can overlap."""
 
 MOST_OFFSET = (1 << 64) - 1
 """The greatest number that the record of a chunk can hold."""
@@ -161,7 +161,7 @@ class ChunkUnderTest(PmChunkFields):
         "width",
     )
 
-    def __init__(self, parsed: PmUnderTest, place: Place, column: int, facts: ColumnFacts) -> None:
+    def __init__(self, parsed: PmUnderTest, place: BlockPlace, column: int, facts: ColumnFacts) -> None:
         self._parsed, self._content, header = parsed, parsed.content, parsed.header
         self._region_start = place.offset + header.block_size
         self.region_length = max(place.follows - self._region_start, 0)
@@ -185,7 +185,7 @@ class ChunkUnderTest(PmChunkFields):
         return self.order.is_broken(least, greatest)
 
     def shown(self, side: Side) -> str:
-        """A bound for people; empty if there is none, or if nobody knows how to read it."""
+        """A bound for people; empty if there is none, or if it cannot be read."""
         raw = self.bound(side)
         return "" if raw is None or self.order is None else self.order.shown(raw)
 
@@ -217,7 +217,7 @@ class BlockFacts(NamedTuple):
         is_tangled: Whether two of them overlap, or one of them wraps.
         region_end: Where the statistics out of line end, as far as they lie inside the region.
         is_packed: Whether they follow each other without gaps, column by column, MIN before MAX.
-        has_strays: Whether some lie outside the region, so that nobody knows whose its bytes are.
+        has_strays: Whether some lie outside the region, so that the owner of its bytes is not known.
     """
 
     first: int
@@ -282,15 +282,15 @@ class PmChunks:
         return column_facts(self.parsed.header.descriptors)
 
     @Remembered
-    def places(self) -> list[Place]:
+    def places(self) -> list[BlockPlace]:
         """The places of the blocks that can be read.
 
         Raises:
-            NotChecked: They lie over each other, so that a small file has very many chunks.
+            NotChecked: They overlap, so that a small file has very many chunks.
         """
         places = self.parsed.blocks
         if len(places) * self.parsed.header.block_size > 2 * self.parsed.size + MOST_OVERLAP:
-            raise NotChecked("the blocks lie over each other, and together are too long to be read", "tool")
+            raise NotChecked("the blocks overlap, and together are too long to be read", "tool")
         return places
 
     @Remembered
@@ -313,7 +313,7 @@ class PmChunks:
         """The blocks that can be read."""
         return [BlockUnderTest(self, *both) for both in zip(self.places, self.facts, strict=True)]
 
-    def chunk(self, place: Place, column: int) -> ChunkUnderTest:
+    def chunk(self, place: BlockPlace, column: int) -> ChunkUnderTest:
         """One chunk of a block that can be read."""
         return ChunkUnderTest(self.parsed, place, column, self.columns[column])
 
@@ -322,7 +322,7 @@ class BlockUnderTest(NamedTuple):
     """A block that can be read: where it is stored, and what rules about whole blocks ask for."""
 
     of: PmChunks
-    place: Place
+    place: BlockPlace
     facts: BlockFacts
 
     @property

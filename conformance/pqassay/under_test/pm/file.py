@@ -29,7 +29,7 @@ SHOWN_NAME = 100
 """Characters of a column's name that findings repeat."""
 
 MOST_OVERLAP = 64 << 20
-"""Bytes of names that may be read beyond those that the file has: names can lie over each other."""
+"""Bytes of names that may be read beyond those that the file has: names can overlap."""
 
 MOST_SNAPSHOTS = 10_000
 """Snapshots of a chain that are judged."""
@@ -80,7 +80,7 @@ class Chain:
 
 
 @dataclass
-class Place:
+class BlockPlace:
     """The place of a block, and what refers to it.
 
     Attributes:
@@ -189,7 +189,7 @@ def descriptor_field(column: int, name: str) -> Spot:
     return Spot(path, pm_header.descriptor_place(column, name), width)
 
 
-def chunk_field(place: Place, column: int, name: str) -> Spot:
+def chunk_field(place: BlockPlace, column: int, name: str) -> Spot:
     """A field of a column chunk."""
     start = place.offset + pm.BlockHeader.size + column * pm.ColumnChunk.size
     return Spot.member(f"{place.path}.column_chunks[{column}]", pm.ColumnChunk, name, start)
@@ -282,7 +282,7 @@ class PmUnderTest:
         if sum(described.name_length for described in self.header.descriptors) > (
             self.header.sections_start + MOST_OVERLAP
         ):
-            raise NotChecked("the names lie over each other, and together are too long to be read", "tool")
+            raise NotChecked("the names overlap, and together are too long to be read", "tool")
 
     @property
     def designated(self) -> int:
@@ -290,7 +290,7 @@ class PmUnderTest:
 
         Raises:
             NotApplicable: There is none.
-            NotChecked: It is none of the columns.
+            NotChecked: The file has no such column.
         """
         column = self.header.fixed.designated_timestamp
         if column == NO_COLUMN:
@@ -379,15 +379,17 @@ class PmUnderTest:
     # ------------------------------------------------------------------------------------------------ blocks
 
     @Remembered
-    def places(self) -> dict[int, Place]:
+    def places(self) -> dict[int, BlockPlace]:
         """Every block that a snapshot refers to, by offset, in that order; those that cannot be read as well."""
-        places: dict[int, Place] = {}
+        places: dict[int, BlockPlace] = {}
         for snapshot in self.snapshots:
             body_end = snapshot.fields.parquet_footer_offset
             for row_group, offset in enumerate(snapshot.blocks):
                 place = places.get(offset)
                 if place is None:
-                    places[offset] = Place(0, offset, snapshot.start, body_end, snapshot.number, row_group)
+                    places[offset] = BlockPlace(
+                        0, offset, snapshot.start, body_end, snapshot.number, row_group
+                    )
                 else:
                     place.footer = min(place.footer, snapshot.start)
                     place.body_end = min(place.body_end, body_end)
@@ -400,7 +402,7 @@ class PmUnderTest:
         return ordered
 
     @Remembered
-    def blocks(self) -> list[Place]:
+    def blocks(self) -> list[BlockPlace]:
         """The blocks that can be read. Raises `NotApplicable` where there is none.
 
         One that does not lie where it may (PM-050) is left out.
@@ -418,7 +420,7 @@ class PmUnderTest:
         """Start and end of every footer with its trailer, by offset."""
         return sorted((snapshot.start, snapshot.size) for snapshot in self.snapshots)
 
-    def why_misplaced(self, place: Place, footers: Sequence[tuple[int, int]]) -> str:
+    def why_misplaced(self, place: BlockPlace, footers: Sequence[tuple[int, int]]) -> str:
         """The reason why a block cannot be where it is said to be; empty if it can."""
         start, end = place.offset, place.offset + self.header.block_size
         if start < self.header.end or end > place.footer:
@@ -428,7 +430,7 @@ class PmUnderTest:
             return f"outside the footer [{footers[position][0]}, {footers[position][1]})"
         return ""
 
-    def block(self, place: Place) -> Block:
+    def block(self, place: BlockPlace) -> Block:
         """A block; the last one is kept."""
         if self._last is None or self._last[0] != place.offset:
             block = pm_block.read_block(self.source, self.header, place.offset, place.footer)
@@ -438,7 +440,7 @@ class PmUnderTest:
     def distinct_bloom_rows(self) -> Iterator[tuple[Snapshot, int, bytes]]:
         """Yield every row of bloom filter entries: its snapshot, its row group and its bytes.
 
-        Of equal rows for the same block, which updates copy, one is left: that of the newest snapshot, or of the oldest
+        Updates copy equal rows for the same block; one is left: that of the newest snapshot, or of the oldest
         where the filters are in the Parquet file, which was shortest then.
         """
         width = pm_file.bloom_entry_size(self.header) * len(self.header.bloom_columns)
@@ -459,7 +461,7 @@ class PmUnderTest:
         return spot.violation(message, expected, actual, column=self.names[column])
 
     def in_chunk(
-        self, place: Place, column: int, name: str, message: str, expected: str, actual: str
+        self, place: BlockPlace, column: int, name: str, message: str, expected: str, actual: str
     ) -> Violation:
         """A violation at a field of a column chunk."""
         spot, called = chunk_field(place, column, name), self.names[column]

@@ -22,7 +22,7 @@ _MORE_THAN_NODES = 4
 
 
 class Limit(NamedTuple):
-    """What a type says of the values of a column: distinct ones, at most, or with ``is_length`` the length of all lists of a group."""
+    """What a type says about the values of a column: distinct ones, at most, or with ``is_length`` the length of all lists of a group."""
 
     node: SchemaNode
     number: int
@@ -35,12 +35,12 @@ def arrow_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
 
 
 def arrow_limits(value: str, root: SchemaNode) -> list[Limit]:
-    """What the types of a copy say of the values; nothing of what does not describe this schema. Raises as `arrow_faults` does."""
+    """What the types of a copy say about the values; nothing if it does not describe this schema. Raises as `arrow_faults` does."""
     return [each for each in _compared(value, root) if isinstance(each, Limit)]
 
 
 def arrow_meaning(value: str, root: SchemaNode) -> list[tuple[str, ArrowType]]:
-    """What a copy says, whatever a matter of memory is left out. Raises as `arrow_faults` does."""
+    """What a copy says, without details of memory. Raises as `arrow_faults` does."""
     schema = read_arrow_schema(value, most=_MORE_THAN_NODES * _count(root))
     return [(field.name, meaning(field.type)) for field in schema.fields]
 
@@ -64,13 +64,13 @@ def _members(
 ) -> Iterator[Fault | Limit]:
     """The members of a group: as many, called the same, in the same order."""
     if len(fields) != len(nodes):
-        said = f"it describes {len(fields)} fields of {where}, which has {len(nodes)}"
-        yield Fault(NAMES, said, f"{len(nodes)} fields", str(len(fields)), path)
+        message = f"it describes {len(fields)} fields of {where}, which has {len(nodes)}"
+        yield Fault(NAMES, message, f"{len(nodes)} fields", str(len(fields)), path)
         return
     for field, node in zip(fields, nodes, strict=True):
         if field.name != node.name:
-            said = f"it calls a field {show(field.name)} where {where} has {show(node.name)}"
-            yield Fault(NAMES, said, show(node.name), show(field.name), path or node.name)
+            message = f"it calls a field {show(field.name)} where {where} has {show(node.name)}"
+            yield Fault(NAMES, message, show(node.name), show(field.name), path or node.name)
             return
     for field, node in zip(fields, nodes, strict=True):
         yield from _field(field.type, node, node.name if path is None else f"{path}.{node.name}")
@@ -112,7 +112,7 @@ def _list(type_: ArrowType, node: SchemaNode, path: str) -> Iterator[Fault | Lim
     if type_.kind == Kind.FIXED_SIZE_LIST:
         yield Limit(node, type_.width, is_length=True)
     item = type_.children[0].type
-    # Which of two groups is the element of an old list is a matter of its names: the first that may be right is taken.
+    # The names of an old list decide which of two groups is its element: the first that may be right is taken.
     candidates = node.elements()
     element = next((one for one in candidates if _may_be(item, one)), candidates[0])
     yield from _field(item, element, f"{path}.{element.name}", is_item=element.is_repeated)

@@ -63,7 +63,7 @@ def spans_of(column: dict[str, Any]) -> list[Span]:
 
 
 def covering_of(column: dict[str, Any]) -> dict[str, list[str]] | None:
-    """The paths of the columns with the boxes of single rows, by the bounds that they hold; ``None`` without, or if they are no paths."""
+    """The paths of the columns with the boxes of single rows, by the bounds that they hold; ``None`` without, or if they are not paths."""
     covering = as_object(column.get("covering")) or {}
     paths = as_object(covering.get("bbox"))
     if paths is None or not _BOUNDS <= paths.keys() <= _BOUNDS | _BOUNDS_OF_Z:
@@ -116,18 +116,18 @@ def _require_column(name: str, described: Any) -> None:
 
 def _column(name: str, column: dict[str, Any], node: SchemaNode | None, root: SchemaNode) -> Iterator[Fault]:
     if node is None:
-        said = f"column {show(name)} is not in the file"
-        yield Fault(COLUMNS, said, "a column of the file", show(name), name)
+        message = f"column {show(name)} is not in the file"
+        yield Fault(COLUMNS, message, "a column of the file", show(name), name)
         return
     is_bytes = node.element.type == Type.BYTE_ARRAY
     if is_bytes != (column["encoding"] == WKB) or (node.is_leaf and not is_bytes):
-        said = f"column {show(name)} is encoded as {column['encoding']}, which its type cannot hold"
+        message = f"column {show(name)} is encoded as {column['encoding']}, which its type cannot hold"
         wanted = "BYTE_ARRAY" if column["encoding"] == WKB else "a list or group"
-        yield Fault(COLUMNS, said, wanted, "another type", name)
+        yield Fault(COLUMNS, message, wanted, "another type", name)
     box = column.get("bbox")
     if box is not None and not _is_box(box):
-        said = f"the bbox of column {show(name)} is no box"
-        yield Fault(COLUMNS, said, "4 or 6 numbers, least before greatest", show(str(box)[:100]), name)
+        message = f"the bbox of column {show(name)} is not a box"
+        yield Fault(COLUMNS, message, "4 or 6 numbers, least before greatest", show(str(box)[:100]), name)
     if column.get("covering") is not None:
         yield from _covering(name, column, root)
 
@@ -136,10 +136,10 @@ def _covering(name: str, column: dict[str, Any], root: SchemaNode) -> Iterator[F
     """The columns with boxes: FLOAT or DOUBLE, not repeated."""
     paths = covering_of(column)
     if paths is None:
-        said = f"the covering of column {show(name)} is not a bbox of four or six paths"
+        message = f"the covering of column {show(name)} is not a bbox of four or six paths"
         yield Fault(
             COLUMNS,
-            said,
+            message,
             "xmin, ymin, xmax and ymax, each a list of names",
             show(str(column["covering"])[:100]),
             name,
@@ -152,8 +152,10 @@ def _covering(name: str, column: dict[str, Any], root: SchemaNode) -> Iterator[F
                 (child for child in node.children if child.name == part and not child.is_repeated), None
             )
         if node is None or node.element.type not in (Type.FLOAT, Type.DOUBLE):
-            said = f"the covering of column {show(name)} has {bound} in {show('.'.join(path))}, which is not such a column"
-            yield Fault(COLUMNS, said, "a FLOAT or DOUBLE that is not repeated", show(".".join(path)), name)
+            message = f"the covering of column {show(name)} has {bound} in {show('.'.join(path))}, which is not such a column"
+            yield Fault(
+                COLUMNS, message, "a FLOAT or DOUBLE that is not repeated", show(".".join(path)), name
+            )
 
 
 def _is_box(given: Any) -> bool:

@@ -33,7 +33,7 @@ MOST_FAULTS = 1000
 
 
 class Fault(NamedTuple):
-    """A place where a copy breaks a rule: what is said of it, and the name of the column."""
+    """A place where a copy breaks a rule: the message, and the name of the column."""
 
     rule: str
     message: str
@@ -106,7 +106,7 @@ class Copies:
             return (Fault(error.rule or "", error.reason, "", ""),)
 
     def shape(self, pair: KeyValueUnderTest) -> tuple[str | None] | None:
-        """Of a copy without a fault that was met before, the writer, on whom hangs which rules apply."""
+        """The writer of a copy without known faults, who decides which rules apply."""
         known = self._known.get(pair.part.value or "")
         if known is None or known.faults or not pair.file.footer.startswith(known.beginning):
             return None
@@ -129,7 +129,7 @@ def read_json(value: str, rule: str) -> Any:
     """The JSON of a value.
 
     Raises:
-        Malformed: It is none, or nested deeper than Python's own reader goes, which other readers use.
+        Malformed: It is not JSON, or nested deeper than Python's own reader goes, which other readers use.
     """
     try:
         return json.loads(value)

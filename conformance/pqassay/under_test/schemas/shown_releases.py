@@ -50,7 +50,7 @@ def _marks(file: FileUnderTest) -> Iterator[str]:
     try:
         metadata = file.metadata
     except UNREADABLE:
-        # Nobody knows what it would show; the doubt is not the writer's benefit.
+        # It is not known what it would show; the rule is applied.
         yield from (mark for one in releases().values() for mark in one.marks)
         return
     yield from marks_of(metadata)

@@ -34,14 +34,14 @@ def _require_readable(type_: Any, depth: int) -> None:
     """Raise `Malformed` unless a type has what Spark looks for."""
     if isinstance(type_, str) or depth > DEEPEST:
         return
-    found = as_object(type_) or {}
-    match found.get("type"):
+    members = as_object(type_) or {}
+    match members.get("type"):
         case "struct":
-            inner = [type_ for _, type_ in _fields(found)]
+            inner = [type_ for _, type_ in _fields(members)]
         case "array":
-            inner = [found.get("elementType")]
+            inner = [members.get("elementType")]
         case "map":
-            inner = [found.get("keyType"), found.get("valueType")]
+            inner = [members.get("keyType"), members.get("valueType")]
         case str():
             return
         case _:
@@ -68,12 +68,12 @@ def _members(
 ) -> Iterator[Fault]:
     """The members of a group. Spark finds them by name, in any order, and if need be whatever the case."""
     by_name = {node.name.lower(): node for node in nodes} | {node.name: node for node in nodes}
-    told: set[str] = set()
+    names_seen: set[str] = set()
     met: set[int] = set()
     for name, type_ in members:
         full = name if path is None else f"{path}.{name}"
         node = by_name.get(name) or by_name.get(name.lower())
-        if name in told:
+        if name in names_seen:
             said = f"it lists {show(name)} in {where} twice"
             yield Fault(NAMES, said, "each field once", f"{show(name)} again", full)
         elif node is None:
@@ -82,7 +82,7 @@ def _members(
         else:
             met.add(node.place)
             yield from _field(type_, node, full)
-        told.add(name)
+        names_seen.add(name)
     for node in nodes:
         if node.place not in met:
             full = node.name if path is None else f"{path}.{node.name}"
@@ -96,20 +96,20 @@ def _field(type_: Any, node: SchemaNode, path: str, *, is_item: bool = False) ->
     if isinstance(type_, str):
         yield from _single(type_, node, path, is_item=is_item)
         return
-    found = as_object(type_) or {}
-    match found.get("type"):
+    members = as_object(type_) or {}
+    match members.get("type"):
         case "array":
-            yield from _array(found.get("elementType"), node, path)
+            yield from _array(members.get("elementType"), node, path)
         case "map" if not node.is_map:
             yield _of_type("map", node, path)
         case "map" if len(node.pair()) == len(_PAIR):
             for part, name in zip(node.pair(), _PAIR, strict=True):
-                yield from _field(found.get(name), part, f"{path}.{part.name}")
+                yield from _field(members.get(name), part, f"{path}.{part.name}")
         case "struct":
             if node.is_leaf or node.is_list or node.is_map or (node.is_repeated and not is_item):
                 yield _of_type("struct", node, path)
             else:
-                yield from _members(_fields(found), node.children, f"group {show(path)}", path)
+                yield from _members(_fields(members), node.children, f"group {show(path)}", path)
         case _:
             return
 

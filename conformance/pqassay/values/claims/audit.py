@@ -1,6 +1,6 @@
-"""The audit of values: each column chunk is decoded once, and everything that is said of it is put to the same decoded values.
+"""The audit of values: each column chunk is decoded once, and everything that is claimed about it is compared with the same decoded values.
 
-A family of claims (`Family`) says of each chunk what it claims of it (`ChunkClaims`), or that it claims nothing; chunks of which nothing
+A family of claims (`Family`) gives for each chunk its claims (`ChunkClaims`), or that it claims nothing; chunks of which nothing
 is claimed are not decoded.  The rules about a Parquet file, an embedded index and an index directory are families of the
 audit of its values, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by `audit`.
 
@@ -212,7 +212,7 @@ class _Auditors:
                     claim.judge(values)
                 except (OSError, MemoryError):
                     raise
-                except Exception as error:  # noqa: BLE001 - other families are judged all the same
+                except Exception as error:  # noqa: BLE001 - other families are still judged
                     claim.leave(Mistake.by(error))
             self._weigh(chunk, values, [each for claim in claims for each in claim.compared])
         finally:

@@ -30,7 +30,7 @@ from pqassay_spec.parquet.column_order import (
 from pqassay_spec.parquet.thrift import Type
 
 if TYPE_CHECKING:
-    from pqassay.values.claims.bounds import Beyond, BoundsAudit
+    from pqassay.values.claims.bounds import BoundsAudit, ValueBeyond
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 
@@ -75,9 +75,7 @@ def require_order(chunk: ColumnChunkUnderTest) -> Order:
 
 def _no_order(chunk: ColumnChunkUnderTest) -> NotChecked:
     kind = chunk.leaf.physical_type
-    return NotChecked(
-        f"the order of column {chunk.column}, {kind}, is none, or none that pqassay knows", "file"
-    )
+    return NotChecked(f"column {chunk.column}, {kind}, has no order that pqassay knows", "file")
 
 
 def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[BoundComparison]:
@@ -96,7 +94,7 @@ def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[BoundCompari
         return BoundComparison(natural), BoundComparison(Order.BYTES, signed_bytes=True)
     if kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and natural is None:
         return (BoundComparison(Order.BYTES, signed_bytes=True),)
-    raise Broken("STA-014")  # INT96: what signed comparison means for it, nobody says
+    raise Broken("STA-014")  # INT96: signed comparison is not defined for it
 
 
 # -------------------------------------------------------------------------------------------- of a column chunk
@@ -138,7 +136,7 @@ class ChunkBound(Claim):
         """It, for messages."""
         return shown(self.order, self.raw)
 
-    def beyond(self, values: ChunkValues, comparison: BoundComparison | None = None) -> Beyond | None:
+    def beyond(self, values: ChunkValues, comparison: BoundComparison | None = None) -> ValueBeyond | None:
         """The first value beyond it, ``None`` without."""
         order, signed_bytes = comparison or self.own
         return bounds_of(values).of_chunk(order, self.raw, above=self.above, signed_bytes=signed_bytes)
@@ -149,7 +147,7 @@ class ChunkBound(Claim):
         if beyond is not None:
             yield self.crossed(values, beyond)
 
-    def crossed(self, values: ChunkValues, beyond: Beyond) -> Violation:
+    def crossed(self, values: ChunkValues, beyond: ValueBeyond) -> Violation:
         """That a value lies beyond it."""
         value = value_at(values, beyond.place, self.order)
         return Violation(
@@ -164,7 +162,7 @@ class ExactBound(ChunkBound):
     """A bound that a value is called to have."""
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """A value is equal to it; one beyond it is the matter of the bound itself."""
+        """A value is equal to it; the rule of the bound itself judges one beyond it."""
         if self.beyond(values) is None and not self._occurs(values):
             yield Violation(
                 f"{self.name} of {named(self.chunk)} is called exact, and no value is {self.text}",
@@ -188,7 +186,7 @@ class DeprecatedBounds(Claim):
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
         """In one order, no value lies beyond either; those of the order with the fewest are wrong."""
-        wrong: list[tuple[ChunkBound, Beyond]] = []
+        wrong: list[tuple[ChunkBound, ValueBeyond]] = []
         for number, comparison in enumerate(deprecated_comparisons(values.chunk)):
             crossed = [
                 (bound, beyond)
@@ -234,7 +232,7 @@ class BoundsOfPages(Claim):
         """How values compare with them, where no other comparison is given."""
         return BoundComparison(cast("Order", self.order))
 
-    def beyond(self, values: ChunkValues, comparison: BoundComparison | None = None) -> Iterator[Beyond]:
+    def beyond(self, values: ChunkValues, comparison: BoundComparison | None = None) -> Iterator[ValueBeyond]:
         """The first value beyond its bound of each page; see `BoundsAudit.of_pages`."""
         order, signed_bytes = comparison or self.own
         return bounds_of(values).of_pages(order, self.raws, above=self.above, signed_bytes=signed_bytes)
@@ -243,7 +241,7 @@ class BoundsOfPages(Claim):
         """No value of a page lies beyond its bound."""
         return self.crossed(values, self.beyond(values))
 
-    def crossed(self, values: ChunkValues, beyond: Iterator[Beyond]) -> Iterator[Violation]:
+    def crossed(self, values: ChunkValues, beyond: Iterator[ValueBeyond]) -> Iterator[Violation]:
         """That values lie beyond the bounds of their pages."""
         for each in beyond:
             value, bound = (

@@ -18,12 +18,12 @@ from pqassay.values.decoding.keys import bound_keys, chosen, decimal_width, equa
 from pqassay_spec.parquet.column_order import Order, is_nan, key_by_signed_bytes
 
 
-class Beyond(NamedTuple):
+class ValueBeyond(NamedTuple):
     """A value beyond a bound.
 
     Attributes:
         place: Its place among the values of the chunk.
-        page: Its data page; of a chunk whose pages nobody can tell apart, 0.
+        page: Its data page; 0 in a chunk whose pages cannot be told apart.
         total: Values beyond the bound of the chunk, or pages with one beyond theirs that are not shown but with this one.
     """
 
@@ -77,11 +77,13 @@ class BoundsAudit:
             self._comparable[key] = _Comparable(order, values, width, extremes)
         return self._comparable[key]
 
-    def of_chunk(self, order: Order, raw: bytes, *, above: bool, signed_bytes: bool = False) -> Beyond | None:
+    def of_chunk(
+        self, order: Order, raw: bytes, *, above: bool, signed_bytes: bool = False
+    ) -> ValueBeyond | None:
         """The first value beyond a bound of the chunk, ``None`` without.
 
         Raises:
-            NotChecked: The bound is no value of the type, or the values are not.
+            NotChecked: The bound is not a value of the type, or the values are not.
         """
         keys = self._in(order, [raw], signed_bytes=signed_bytes)
         extremes = keys.extremes.of_chunk
@@ -94,7 +96,7 @@ class BoundsAudit:
         outside = beyond(order, keys.values, bound, keys.width, above=above)
         place = int(outside.argmax())
         page = int(np.searchsorted(self._starts, place, "right")) - 1
-        return Beyond(place, page, int(outside.sum()))
+        return ValueBeyond(place, page, int(outside.sum()))
 
     def mask_of_chunk(self, order: Order, raw: bytes, *, above: bool) -> NDArray[np.bool_]:
         """The values beyond a bound of the chunk, bool. Raises as `of_chunk` does."""
@@ -129,26 +131,26 @@ class BoundsAudit:
 
     def of_pages(
         self, order: Order, raws: Sequence[bytes | None], *, above: bool, signed_bytes: bool = False
-    ) -> Iterator[Beyond]:
+    ) -> Iterator[ValueBeyond]:
         """The first value beyond its bound of each page; of those after the first pages, only how many there are.
 
-        A bound that is no value of the type bounds nothing: other rules speak of it.
+        A bound that is not a value of the type bounds nothing: other rules judge it.
 
         Raises:
-            FormatError, NotChecked: Nobody can tell the pages apart, or there is another number of them.
+            FormatError, NotChecked: The pages cannot be told apart, or there is another number of them.
         """
         starts = self.found.page_starts
-        given = self._in(order, raws, signed_bytes=signed_bytes)
-        extremes = given.extremes
-        keys, bounds, usable = self._bounds_of_pages(given, raws, signed_bytes=signed_bytes)
+        compared = self._in(order, raws, signed_bytes=signed_bytes)
+        extremes = compared.extremes
+        keys, bounds, usable = self._bounds_of_pages(compared, raws, signed_bytes=signed_bytes)
         mask = less(bounds, extremes.greatest) if above else less(extremes.least, bounds)
         pages: NDArray[Any] = extremes.pages[mask & usable]
         for number, page in enumerate(pages[:FIRST_POSITIONS].tolist()):
             first, behind = int(starts[page]), int(starts[page + 1])
-            part = plain(given.values.slice(first, behind - first))
-            outside = beyond(order, part, keys[page], given.width, above=above)
+            part = plain(compared.values.slice(first, behind - first))
+            outside = beyond(order, part, keys[page], compared.width, above=above)
             last = number == FIRST_POSITIONS - 1
-            yield Beyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
+            yield ValueBeyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
 
     def pages_within(self, order: Order, raws: Sequence[bytes | None], *, above: bool) -> NDArray[np.int64]:
         """The pages all of whose values lie within their bound, and none on it. Raises as `of_pages` does."""

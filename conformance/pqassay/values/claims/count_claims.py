@@ -87,7 +87,7 @@ class CountsOfPages(Claim):
         what: What is counted.
         counted: Counts it, of all pages, int64.
         field: The place of each, by the number of its page.
-        of_lists: Of null counts in lists, whether those are judged that leave out what is around the values, or all others;
+        of_lists: Whether null counts in lists are judged that leave out what is around the values, or all others;
             ``None`` for all.
         index: The index that lists them, ``None`` for page headers.
     """

@@ -1,4 +1,4 @@
-"""What a GeoParquet document says of a column, compared with its values."""
+"""What a GeoParquet document says about a column, compared with its values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HALF_A_DIGIT = 2.0**-23
 """How far a number of single precision may be from the one that it was rounded from, as a part of it."""
 
 
-class Beyond(NamedTuple):
+class PointBeyond(NamedTuple):
     """The first value with a coordinate outside a span: its place; the span, the number, and how many values there are like it."""
 
     place: int
@@ -26,9 +26,9 @@ class Beyond(NamedTuple):
     total: int
 
 
-def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> Beyond | None:
+def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> PointBeyond | None:
     """The first geometry outside spans, ``None`` without. Raises `NotChecked` where one cannot be read."""
-    found: Beyond | None = None
+    first_beyond: Beyond | None = None
     total = 0
     for part, geometries in geometries_of(decoded):
         is_outside = np.zeros(len(geometries.is_malformed), np.bool_)
@@ -40,17 +40,17 @@ def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> Beyond | None:
                 if len(rows):
                     row = int(rows[points.of[rows].argmin()])
                     place = int(part.places[points.of[row]])
-                    if found is None or place < found.place:
-                        found = Beyond(place, span, float(numbers[row]), 0)
+                    if first_beyond is None or place < first_beyond.place:
+                        first_beyond = Beyond(place, span, float(numbers[row]), 0)
         total += int(part.counts[is_outside].sum())
-    return found and found._replace(total=total)
+    return first_beyond and first_beyond._replace(total=total)
 
 
-def number_beyond(decoded: ChunkValues, span: Span) -> Beyond | None:
+def number_beyond(decoded: ChunkValues, span: Span) -> PointBeyond | None:
     """The first number outside a span, where each axis has a column of its own; ``None`` without."""
     numbers = decoded.values.to_numpy(zero_copy_only=False).astype(np.float64)
     off = np.flatnonzero(_is_off(numbers, span))
-    return Beyond(int(off[0]), span, float(numbers[off[0]]), len(off)) if len(off) else None
+    return PointBeyond(int(off[0]), span, float(numbers[off[0]]), len(off)) if len(off) else None
 
 
 def _is_off(numbers: NDArray[np.float64], span: Span) -> NDArray[np.bool_]:
@@ -103,7 +103,7 @@ def uncovered(
 ) -> Uncovered | None:
     """The first row whose box, one of single precision perhaps, does not cover its geometry; ``None`` without."""
     off = np.zeros(len(boxes.rows), np.bool_)
-    found: Uncovered | None = None
+    first_uncovered: Uncovered | None = None
     for bound, column in bounds.items():
         axis, is_least = AXES.index(bound[0]), bound.endswith("min")
         coordinates = (boxes.least if is_least else boxes.greatest)[:, axis]
@@ -116,11 +116,11 @@ def uncovered(
         if fails.any():
             place = int(fails.argmax())
             row = int(boxes.rows[place])
-            if found is None or row < found.row:
+            if first_uncovered is None or row < first_uncovered.row:
                 value = None if np.isnan(numbers[place]) else float(numbers[place])
-                found = Uncovered(row, bound, value, float(coordinates[place]), 0)
+                first_uncovered = Uncovered(row, bound, value, float(coordinates[place]), 0)
         off |= fails
-    return found and found._replace(total=int(np.count_nonzero(off)))
+    return first_uncovered and first_uncovered._replace(total=int(np.count_nonzero(off)))
 
 
 class OffTypes(NamedTuple):
@@ -133,14 +133,14 @@ class OffTypes(NamedTuple):
 
 def off_types(decoded: ChunkValues, codes: frozenset[int]) -> OffTypes | None:
     """The first value that is not a geometry of one of these types, or of any, if there are none; ``None`` without."""
-    found: OffTypes | None = None
+    first_off: OffTypes | None = None
     total = 0
     for part in parts_of(decoded):
         geometries = Geometries(part.values)
         wrong = geometries.is_malformed | (bool(codes) & ~np.isin(geometries.codes, list(codes)))
         total += int(part.counts[wrong].sum())
-        if found is None and wrong.any():
+        if first_off is None and wrong.any():
             place = int(wrong.argmax())
             code = None if geometries.is_malformed[place] else int(geometries.codes[place])
-            found = OffTypes(int(part.places[place]), code, 0)
-    return found and found._replace(total=total)
+            first_off = OffTypes(int(part.places[place]), code, 0)
+    return first_off and first_off._replace(total=total)

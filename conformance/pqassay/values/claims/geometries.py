@@ -159,7 +159,7 @@ def types_of(decoded: ChunkValues) -> dict[int, int]:
     """The place of the first geometry of each type, by its code.
 
     Raises:
-        NotChecked: A value is no geometry whose type can be read.
+        NotChecked: A value is not a geometry whose type can be read.
     """
     first: dict[int, int] = {}
     for part in parts_of(decoded):

@@ -34,7 +34,7 @@ class Strictness(NamedTuple):
     Attributes:
         is_exact: Whether numbers are compared as they are; otherwise the last digits, and other longitudes of the same place of a
             GEOGRAPHY, are left out of account.
-        is_geography: Whether the column is a GEOGRAPHY: what is no longitude or latitude lies in no box.
+        is_geography: Whether the column is a GEOGRAPHY: other numbers than longitudes and latitudes lie in no box.
     """
 
     is_exact: bool
@@ -45,7 +45,7 @@ def off_box(decoded: ChunkValues, box: BoundingBox, strictness: Strictness) -> O
     """The first geometry with a coordinate outside the box, ``None`` without.
 
     Raises:
-        NotChecked: A value is no geometry that can be read.
+        NotChecked: A value is not a geometry that can be read.
     """
     first: tuple[int, str, float] | None = None
     count = 0

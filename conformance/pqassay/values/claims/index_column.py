@@ -48,7 +48,7 @@ class IndexValues:
         return {value: number for number, value in enumerate(self.texts)}
 
 
-class Comparison:
+class IndexComparison:
     """A column beside an index.
 
     Attributes:
@@ -153,14 +153,14 @@ class IndexFamily:
     """
 
     def __init__(self, columns: Sequence[tuple[int, SchemaLeaf]], index: IndexValues) -> None:
-        self.comparisons: dict[int, Comparison | NotChecked] = {
-            ordinal: Comparison(leaf, index) for ordinal, leaf in columns
+        self.comparisons: dict[int, IndexComparison | NotChecked] = {
+            ordinal: IndexComparison(leaf, index) for ordinal, leaf in columns
         }
 
     def claim(self, chunk: ColumnChunkUnderTest) -> _IndexClaim | None:
         """That the index is about the column of a chunk."""
         comparison = self.comparisons.get(chunk.ordinal)
-        return _IndexClaim(self, chunk, comparison) if isinstance(comparison, Comparison) else None
+        return _IndexClaim(self, chunk, comparison) if isinstance(comparison, IndexComparison) else None
 
 
 class _IndexClaim:
@@ -168,7 +168,7 @@ class _IndexClaim:
 
     needs_values = True
 
-    def __init__(self, family: IndexFamily, chunk: ColumnChunkUnderTest, comparison: Comparison) -> None:
+    def __init__(self, family: IndexFamily, chunk: ColumnChunkUnderTest, comparison: IndexComparison) -> None:
         self._family = family
         self._chunk = chunk
         self._comparison = comparison

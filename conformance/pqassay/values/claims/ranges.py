@@ -185,7 +185,7 @@ class Range:
 
 
 def _numbers(keys: Any) -> NDArray[np.float64]:
-    """Keys that are numbers, as float64; those of a total order are none."""
+    """Keys that are numbers, as float64; keys of a total order are not numbers."""
     with np.errstate(invalid="ignore"):
         return np.asarray(keys, np.float64)
 
@@ -254,7 +254,7 @@ def page_of(values: ChunkValues, page: int) -> Any:
 
 def bounds_among(compared: Sequence[Compared]) -> list[Bounds]:
     """The bounds among claims, those that are contradicted first, and of these those of pages."""
-    found: dict[tuple[bool, bool, str], Bounds] = {}
+    pairs: dict[tuple[bool, bool, str], Bounds] = {}
     exact: set[tuple[bool, str]] = set()
     for each in compared:
         claim, path = each.claim, each.field
@@ -272,12 +272,12 @@ def bounds_among(compared: Sequence[Compared]) -> list[Bounds]:
         for bound in members:
             is_deprecated = isinstance(claim, (DeprecatedBounds, DeprecatedBoundsOfPages))
             key = isinstance(bound, ChunkBound), is_deprecated, _structure_of(path)
-            pair = found.setdefault(key, Bounds(path, key[0]))
+            pair = pairs.setdefault(key, Bounds(path, key[0]))
             pair.sides[bound.above] = bound
             pair.is_broken |= each.is_broken
-    for (of_chunk, is_deprecated, path), pair in found.items():
+    for (of_chunk, is_deprecated, path), pair in pairs.items():
         pair.is_broken |= not is_deprecated and (of_chunk, path) in exact
-    return sorted(found.values(), key=lambda pair: (not pair.is_broken, pair.of_chunk))
+    return sorted(pairs.values(), key=lambda pair: (not pair.is_broken, pair.of_chunk))
 
 
 def _structure_of(path: str) -> str:

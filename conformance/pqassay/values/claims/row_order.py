@@ -23,7 +23,7 @@ from pqassay_spec.parquet.column_order import FLOATING, Order
 
 
 @dataclass(frozen=True)
-class Compared:
+class RowsCompared:
     """The rows of a row group by one column: of each behind the first, whether it belongs before the one before it, and whether both are equal."""
 
     values: ChunkValues
@@ -53,7 +53,7 @@ class Descent(NamedTuple):
     total: int
 
 
-def first_descent(compared: Sequence[Compared]) -> Descent | None:
+def first_descent(compared: Sequence[RowsCompared]) -> Descent | None:
     """The first row that is out of order by some columns, ``None`` without; where a column calls two rows equal, the next one decides.
 
     Raises:
@@ -75,7 +75,7 @@ def first_descent(compared: Sequence[Compared]) -> Descent | None:
     return Descent(row, place, by.raw(row - 1), by.raw(row), int(np.count_nonzero(wrong)))
 
 
-def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first: bool) -> Compared:
+def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first: bool) -> RowsCompared:
     """Compare each row with the one before, by a column without lists around it.
 
     Args:
@@ -83,8 +83,8 @@ def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first
         order: How they compare.
         descending, nulls_first: How they are sorted.
 
-    NaN is somewhere, nobody says where: a row with one is in order beside any other.  So is a zero beside one of the
-    other sign; whether the two are equal, nobody says either, so that no further column decides between them.
+    The place of NaN is not defined: a row with one is in order beside any other.  So is a zero beside one of the
+    other sign; whether the two are equal is not defined either, so that no further column decides between them.
     """
     width = max(decimal_width(values.values), 1) if order is Order.DECIMAL else 0
     stored: Any = values.values
@@ -99,13 +99,13 @@ def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first
         descends &= ~(nan[:-1] | nan[1:])
         equals &= np.signbit(left) == np.signbit(right)
     falls, same = with_nulls(values, descends, equals, nulls_first=nulls_first)
-    return Compared(values, falls, same)
+    return RowsCompared(values, falls, same)
 
 
 def with_nulls(
     values: ChunkValues, descends: NDArray[np.bool_], equals: NDArray[np.bool_], *, nulls_first: bool
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each row behind the first, whether it belongs before the one before it, and whether both are equal.
+    """For each row behind the first, whether it belongs before the one before it, and whether both are equal.
 
     Args:
         values: The values.
@@ -118,7 +118,7 @@ def with_nulls(
     same = ~before & ~after
     falls = (before & ~after) if nulls_first else (~before & after)
     both = np.flatnonzero(before & after)
-    # Of two rows with values, these are neighbours among the values.
+    # For two rows with values, these are neighbours among the values.
     pairs = np.cumsum(values.valid)[both] - 1
     falls[both] = descends[pairs]
     same[both] = equals[pairs]

@@ -51,7 +51,7 @@ def wrong_values(decoded: ChunkValues, wrong: Callable[[Any], Flags | None]) -> 
     values = decoded.values
     if pa.types.is_dictionary(values.type):
         of_entries = wrong(values.dictionary)
-        # An entry that nothing refers to is no value.
+        # An entry that nothing refers to is not a value.
         mask = None if of_entries is None else of_entries[values.indices.to_numpy()]
     else:
         mask = _wrong_of(_pieces(values), wrong)
@@ -124,10 +124,10 @@ def _no_utf8(array: Any) -> Flags:
 
 @dataclass
 class JsonFaults:
-    """The values of a chunk that are no JSON, or no JSON to the letter.
+    """The values of a chunk that are not JSON, or not JSON to the letter.
 
     Attributes:
-        broken: The place of a value that is none, if there is one.
+        broken: The place of a value that is not JSON, if there is one.
         lenient: The place of a value with NaN or an infinity, which lenient parsers read, if there is one before that.
         problem: Why not all values were parsed, if so.
     """
@@ -138,7 +138,7 @@ class JsonFaults:
 
 
 def json_faults(decoded: ChunkValues) -> JsonFaults:
-    """Look for the first values that are no JSON; all are UTF-8."""
+    """Look for the first values that are not JSON; all are UTF-8."""
     values = decoded.values
     if not pa.types.is_dictionary(values.type):
         return _faults(decoded, _pieces(values))
@@ -157,7 +157,7 @@ def json_faults(decoded: ChunkValues) -> JsonFaults:
 def _faults(decoded: ChunkValues, pieces: list[Any]) -> JsonFaults:
     of = named(decoded.chunk)
     faults, size, constants = JsonFaults(), 0, list[str]()
-    # Of integers only the digits count: to make numbers of very long ones takes time, or is refused.
+    # In integers only the digits count: to make numbers of very long ones takes time, or is refused.
     decoder = json.JSONDecoder(parse_int=len, parse_constant=constants.append)
     for place, value in enumerate(chain.from_iterable(pieces)):
         raw: bytes = value.as_py()

@@ -1,6 +1,6 @@
 """Rules about values, put to each column chunk while it is decoded.
 
-A value rule says of a thing what it claims (`Claim`), before anything is decoded; where there is nothing to compare, it makes no
+A value rule says what a thing claims (`Claim`), before anything is decoded; where there is nothing to compare, it makes no
 claim, and does not apply.  Once the chunk is decoded, each claim is compared with its values.  Chunks are compared in several
 threads; what concerns several chunks is settled one chunk after the other, in their order.
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Claim:
-    """What a rule says of the values of a column chunk.
+    """What a rule says about the values of a column chunk.
 
     Attributes:
         needs_values: Whether the chunk has to be decoded for it.
@@ -78,7 +78,7 @@ class Compared(NamedTuple):
 
 
 class ValueRule:
-    """A rule about the values of a file, made anew for each file.
+    """A rule about the values of a file, made for each file.
 
     Attributes:
         outcome: What came of it.
@@ -204,7 +204,7 @@ class RuleFamily:
 
 
 def note_problem(outcome: Outcome, error: Exception, column: str | None = None) -> None:
-    """Note what keeps a rule from being tested. A mistake costs this rule and no other; what is no fault of either is raised."""
+    """Note what keeps a rule from being tested. A mistake costs this rule and no other; other errors are raised."""
     if isinstance(error, NotApplicable):
         return
     if isinstance(error, (OSError, MemoryError)):

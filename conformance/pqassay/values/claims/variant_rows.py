@@ -35,7 +35,7 @@ MOST_NAMES = 1 << 26
 """Pairs of a metadata and a shredded field that are looked for, at most."""
 
 
-class Kind(Enum):
+class FaultOfVariant(Enum):
     """The kinds of faults."""
 
     METADATA = "metadata that cannot be read"
@@ -49,10 +49,10 @@ class Kind(Enum):
     MISSING = "neither a value nor a typed_value"
 
 
-class Fault(NamedTuple):
+class FirstFault(NamedTuple):
     """The first slot of a row group with a fault, by its row; how many there are; where in the variant, and the bytes: of metadata, and of a value."""
 
-    kind: Kind
+    kind: FaultOfVariant
     row: int
     total: int
     node: SchemaNode
@@ -76,7 +76,7 @@ class Looked:
         problem: Why not all values could be looked at, if so.
     """
 
-    faults: list[Fault] = field(default_factory=list[Fault])
+    faults: list[FirstFault] = field(default_factory=list[FirstFault])
     problem: NotChecked | None = None
 
 
@@ -90,7 +90,7 @@ def look(variant: Columns, taken: Mapping[int, Any]) -> Looked:
     return _Look(variant, taken).looked
 
 
-class _Part(NamedTuple):
+class _VariantPart(NamedTuple):
     """A variant, an element or a field: its node, its columns by their places, the slot of the variant around each of its slots, whether it has to be there, and of a field its name."""
 
     node: SchemaNode
@@ -137,7 +137,7 @@ class _Look:
         self._metadata[_valid(stored)] = entries
         self._group = group
         self._look_at_metadata(metadata or group)
-        left = [_Part(group, self._columns, np.arange(len(present)), present)]
+        left = [_VariantPart(group, self._columns, np.arange(len(present)), present)]
         while left:
             left.extend(self._look_at(left.pop()))
 
@@ -145,7 +145,7 @@ class _Look:
         return pc.struct_field(columns[node.place], [0])
 
     def _note(
-        self, kind: Kind, node: SchemaNode, slots: Ints, value: Any = None, at: Ints | None = None
+        self, kind: FaultOfVariant, node: SchemaNode, slots: Ints, value: Any = None, at: Ints | None = None
     ) -> None:
         """Add the first of some slots; of a value, ``at`` is the place among ``value``."""
         if not len(slots):
@@ -154,7 +154,7 @@ class _Look:
         entry = int(self._metadata[number])
         raw = b"" if entry < 0 else bytes(self._entries[entry].as_py())
         shown = None if value is None or at is None else bytes(value[int(at[0])].as_py())
-        self.looked.faults.append(Fault(kind, int(self._rows[number]), len(slots), node, raw, shown))
+        self.looked.faults.append(FirstFault(kind, int(self._rows[number]), len(slots), node, raw, shown))
 
     # ------------------------------------------------------------------------------------------- metadata
 
@@ -176,13 +176,13 @@ class _Look:
             unsorted_[entry] = names is not None and is_sorted(raw) and not ascend(names)
             for name in known.keys() & set(names or ()):
                 known[name][entry] = True
-        self._note(Kind.METADATA, node, np.flatnonzero(wrong[self._metadata]))
-        self._note(Kind.UNSORTED, node, np.flatnonzero(unsorted_[self._metadata]))
+        self._note(FaultOfVariant.METADATA, node, np.flatnonzero(wrong[self._metadata]))
+        self._note(FaultOfVariant.UNSORTED, node, np.flatnonzero(unsorted_[self._metadata]))
         self._is_unreadable = wrong
 
     # --------------------------------------------------------------------------------------------- values
 
-    def _look_at(self, part: _Part) -> Iterator[_Part]:
+    def _look_at(self, part: _VariantPart) -> Iterator[_VariantPart]:
         """Look at the values of a part, and yield those within its ``typed_value``."""
         node = part.node
         value, typed = member(node, VALUE), member(node, TYPED_VALUE)
@@ -198,21 +198,21 @@ class _Look:
             stored = self._leaf(part.columns, value)
             has_value = _valid(stored)
             self._look_at_values(part, value, stored, has_typed, typed, fields)
-        self._note(Kind.MISSING, node, part.of[part.needed & ~has_value & ~has_typed])
+        self._note(FaultOfVariant.MISSING, node, part.of[part.needed & ~has_value & ~has_typed])
         if part.name in self._knows:
             metadata = self._metadata[part.of]
             named = self._knows[part.name][metadata] | self._is_unreadable[metadata]
-            self._note(Kind.UNNAMED, node, part.of[(has_value | has_typed) & ~named])
+            self._note(FaultOfVariant.UNNAMED, node, part.of[(has_value | has_typed) & ~named])
         if typed is not None and not typed.is_leaf:
             yield from self._inner(part, typed)
 
-    def _typed(self, part: _Part, typed: SchemaNode) -> Any:
+    def _typed(self, part: _VariantPart, typed: SchemaNode) -> Any:
         """The first column of a ``typed_value``, as it is there."""
         return pc.struct_field(part.columns[_places(typed)[0]], [0])
 
     def _look_at_values(
         self,
-        part: _Part,
+        part: _VariantPart,
         node: SchemaNode,
         stored: Any,
         has_typed: Flags,
@@ -246,16 +246,16 @@ class _Look:
             is_object if fields is not None else is_array if typed and typed.is_list else common & False
         )
         for kind, mask in (
-            (Kind.VALUE, ~readable),
-            (Kind.NAMES, unnamed[of_pair]),
-            (Kind.BESIDE, both & ~parts_of_one & readable),
-            (Kind.COMMON, parts_of_one & common[of_pair]),
-            (Kind.UNSHREDDED, ~both & unshredded[of_pair] & readable),
+            (FaultOfVariant.VALUE, ~readable),
+            (FaultOfVariant.NAMES, unnamed[of_pair]),
+            (FaultOfVariant.BESIDE, both & ~parts_of_one & readable),
+            (FaultOfVariant.COMMON, parts_of_one & common[of_pair]),
+            (FaultOfVariant.UNSHREDDED, ~both & unshredded[of_pair] & readable),
         ):
             at = np.flatnonzero(mask)
             self._note(kind, node, part.of[slots[at]], entries, pairs[of_pair[at], 0])
 
-    def _inner(self, part: _Part, typed: SchemaNode) -> Iterator[_Part]:
+    def _inner(self, part: _VariantPart, typed: SchemaNode) -> Iterator[_VariantPart]:
         """The elements of a list, or the fields of an object."""
         columns = {place: pc.struct_field(part.columns[place], [0]) for place in _places(typed)}
         of = part.of
@@ -272,7 +272,7 @@ class _Look:
                 )
         for child in parts(typed):
             inner = {place: pc.struct_field(columns[place], [0]) for place in _places(child)}
-            yield _Part(child, inner, of, needed, None if typed.is_list else child.name)
+            yield _VariantPart(child, inner, of, needed, None if typed.is_list else child.name)
 
 
 def _valid(array: Any) -> Flags:

@@ -51,7 +51,7 @@ STATISTICS = STRUCTURES["footer.row_groups.columns.meta_data.statistics"]
 FILTER = STRUCTURES["row_groups.columns.bloom_filter"]
 
 OF_PAGES = ("the column index", "the page headers")
-"""Structures with bounds of each page: what others say of the whole chunk decides nothing about these."""
+"""Structures with bounds of each page: what others say about the whole chunk decides nothing about these."""
 
 VOUCHING = (FILTER, "the IDX1 index")
 """Structures without bounds that hardly fit values by chance."""
@@ -184,7 +184,7 @@ def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool)
         ranges = list(kept.ranges(values, pages))
         met = [len(each.met) for each in ranges]
         name = _structure(kept.path)
-        # What is said of a whole chunk speaks of the bounds of its pages where these cannot be made of the same values.
+        # Claims about a whole chunk decide about the bounds of its pages where these cannot be made of the same values.
         if not (of_pages and kept.of_chunk and all(map(bounds[0].mentions, ranges))):
             if ranges and met == [len(each.raws) for each in ranges]:
                 yield -3, f"the values fit {name}"
@@ -205,7 +205,7 @@ def _copied(values: ChunkValues, pages: Iterable[int]) -> tuple[int, int] | None
 
 
 def _of_suspects(suspect: Range, parts: Sequence[Any], pages: int) -> Iterator[Trace]:
-    """What values show that contradict bounds, in some pages of so many."""
+    """What values show that contradict bounds, in some pages of all."""
     where = "its values" if suspect.page is None else f"the values of page {suspect.page}"
     if any(holds_nothing(part) for part in parts):
         yield 2, f"{where} that are suspect are all zero"

@@ -128,23 +128,23 @@ class ChunkValues:
         return decode_chunk(decoders.opened(**how), chunk.row_group, chunk.ordinal, chunk.leaf)
 
     def _require_all(self) -> None:
-        """Raise `NotChecked` where the decoder left out what is in the pages: then nobody knows the values.
+        """Raise `NotChecked` where the decoder left out what is in the pages: then the values are not known.
 
         pyarrow takes a page that holds nothing for the end of the chunk, and says nothing.
         """
         chunk = self.chunk
         try:
-            held = [page.data_header.num_values for page in chunk.data_pages]
+            counts = [page.data_header.num_values for page in chunk.data_pages]
         except (FormatError, NotChecked):
             return
         if not chunk.leaf.max_repetition_level:
-            if self.entries < sum(held):
+            if self.entries < sum(counts):
                 raise NotChecked(
-                    f"the pages of column {chunk.column} hold {sum(held)} values and nulls in row group "
+                    f"the pages of column {chunk.column} hold {sum(counts)} values and nulls in row group "
                     f"{chunk.row_group}, and pyarrow decodes {self.entries}",
                     "file",
                 )
-        elif 0 in held:  # how many items a list has, only its levels tell
+        elif 0 in counts:  # how many items a list has, only its levels tell
             with suppress(FormatError):  # of levels that cannot be read, their own rules speak
                 _ = self.counts
 
@@ -187,7 +187,7 @@ class ChunkValues:
 
     @cached_property
     def null_counts(self) -> Sequence[int]:
-        """The null counts that may be meant, see `pqassay_spec.parquet.encoding.null_counts`. Of lists, raises what `counts_of` does."""
+        """The null counts that may be meant, see `pqassay_spec.parquet.encoding.null_counts`. For lists, raises what `counts_of` does."""
         leaf = self.chunk.leaf
         try:
             histogram = counts_of(self.chunk).definition_histogram.sum(axis=0).tolist()
@@ -214,14 +214,14 @@ class ChunkValues:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """`page_starts`; where nobody can tell the pages apart, those of one page."""
+        """`page_starts`; where the pages cannot be told apart, those of one page."""
         try:
             return self.page_starts
         except (FormatError, NotChecked):
             return np.array([0, self.count], np.int64)
 
     def page_of(self, place: int) -> int | None:
-        """The data page in which a value is; ``None`` where nobody can tell."""
+        """The data page in which a value is; ``None`` where it is not known."""
         try:
             return int(np.searchsorted(self.page_starts, place, "right")) - 1
         except (FormatError, NotChecked):
@@ -268,12 +268,12 @@ class ChunkValues:
 
     @cached_property
     def is_nan(self) -> NDArray[np.bool_]:
-        """The values that are NaN, bool; of types that are no numbers of IEEE 754, none."""
+        """The values that are NaN, bool; none for types other than numbers of IEEE 754."""
         numbers = self._numbers()
         return np.zeros(self.count, np.bool_) if numbers is None else np.asarray(np.isnan(numbers), np.bool_)
 
     def is_zero(self, *, negative: bool) -> NDArray[np.bool_]:
-        """The values that are the zero of that sign, bool; of types that are no numbers of IEEE 754, none."""
+        """The values that are the zero of that sign, bool; none for types other than numbers of IEEE 754."""
         numbers = self._numbers()
         if numbers is None:
             return np.zeros(self.count, np.bool_)
@@ -345,7 +345,7 @@ class ChunkValues:
         return np.bincount(pairs // room, minlength=pages)
 
     def pieces(self, size: int) -> Iterator[Any]:
-        """The values in arrays of at most so many; dictionaries decoded."""
+        """The values in arrays of at most ``size``; dictionaries decoded."""
         for start in range(0, self.count, size):
             part = self.values.slice(start, size)
             for piece in part.chunks if isinstance(part, pa.ChunkedArray) else [part]:
@@ -427,7 +427,7 @@ def _without_nulls(leaf: Any) -> Any:
 def _reason(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
     """Why a chunk cannot be decoded: the rule that its pages break, where the same report says so.
 
-    The pages of a file that lies beside the one under test are judged by nobody, and leave it unjudged; but for differences of more
+    The pages of a file that lies beside the one under test are not judged, and leave it unjudged; but for differences of more
     bits than a value, which some readers decode and pyarrow refuses.
     """
     why = excused(chunk, reason)
@@ -449,13 +449,13 @@ def _require_narrow(chunk: ColumnChunkUnderTest) -> None:
         return
     try:
         pages = chunk.data_pages
-        held = sum(page.header.uncompressed_page_size for page in pages)
-        values = held - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
+        size = sum(page.header.uncompressed_page_size for page in pages)
+        values = size - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
     except (FormatError, NotChecked):
         return  # of pages that cannot be walked, the decoder tells
     if values > GREATEST_NESTED:
         raise NotChecked(
-            f"row group {chunk.row_group} of column {chunk.column} holds {held:,} bytes of byte arrays, "
+            f"row group {chunk.row_group} of column {chunk.column} holds {size:,} bytes of byte arrays, "
             "and pyarrow decodes at most 2 GiB of them inside a list or group",
             "tool",
         )
@@ -495,7 +495,7 @@ def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
 
 
 def _has_wide_booleans(chunk: ColumnChunkUnderTest) -> bool:
-    """Whether a run of booleans repeats a number that is none, of which pyarrow takes some for true and some for false."""
+    """Whether a run of booleans repeats another number than 0 or 1, of which pyarrow takes some for true and some for false."""
     with suppress(FormatError, NotChecked):
         return chunk.leaf.element.type == Type.BOOLEAN and any(
             fault.kind is FaultKind.WIDE_RUN for _, fault in chunk.part(survey_of).faults

@@ -35,7 +35,7 @@ def entry_faults(
 
     Raises:
         Faulty: A negative number of entries, or an encoding that no dictionary has.
-        NotChecked: The entries cannot be decoded, and nobody can tell why.
+        NotChecked: The entries cannot be decoded, for unknown reasons.
     """
     count = counted(header)
     if header.encoding not in ENTRY_ENCODINGS:

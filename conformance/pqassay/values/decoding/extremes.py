@@ -79,7 +79,7 @@ def _of_numbers(order: Order, keys: NDArray[Any], begins: NDArray[np.int64]) -> 
     least, greatest = np.minimum.reduceat(keys, begins), np.maximum.reduceat(keys, begins)
     if order not in FLOATING:
         return least, greatest
-    # Of floating point numbers, a NaN spreads to the extremes of its page; in the total order it is beyond all others.
+    # In floating point numbers, a NaN spreads to the extremes of its page; in the total order it is beyond all others.
     nan = is_nan_key(order, keys) if order in TOTAL or np.isnan(least).any() else None
     if nan is None or not nan.any():
         return least, greatest
@@ -113,7 +113,7 @@ def _ranks(keys: Any) -> NDArray[np.int32]:
 
 
 def _by_rank(order: Order, values: Any, begins: NDArray[np.int64], width: int) -> tuple[Keys, Keys]:
-    """Of a dictionary, each entry is compared once, and then numbers are."""
+    """In a dictionary, each entry is compared once, and then numbers are."""
     keys = _entry_keys(order, values, width)
     if not len(begins):
         return keys[:0], keys[:0]

@@ -43,7 +43,7 @@ class FaultKind(Enum):
     BAD_BLOCKS = "blocks of differences have a size that the encoding does not have"
     WRONG_TOTAL = "the header of differences counts other values than there are"
     SHORT_MINIBLOCK = "the last miniblock holds its values and is not filled up"
-    LONG_STREAMS = "bytes follow values that are split into streams, which nobody can tell apart then"
+    LONG_STREAMS = "bytes follow values that are split into streams, so the streams cannot be told apart"
     MISSING_ENTRIES = "its dictionary has fewer entries than its header says"
     ENTRIES_RUN_ON = "bytes follow the entries of its dictionary"
     UNSORTED_ENTRY = "an entry of a dictionary that is marked sorted is less than the one before"

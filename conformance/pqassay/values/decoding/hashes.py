@@ -32,7 +32,7 @@ _PRIMES = tuple(
 """The five primes of XXH64."""
 
 STRIPE = 32
-"""Bytes that XXH64 takes at once, while there are so many."""
+"""Bytes that XXH64 takes at once, while they last."""
 
 
 LONGEST_ROW = 64
@@ -129,7 +129,7 @@ def hashes_of(array: pa.Array[Any]) -> Hashes:
 
 
 def _hashes_of_bytes(array: Any) -> Hashes:
-    """Of byte arrays: many of one length as rows, the others one by one."""
+    """The hashes of byte arrays: many of one length as rows, the others one by one."""
     hashes = np.empty(len(array), np.uint64)
     lengths = np.asarray(pc.binary_length(array), np.int64)
     short = lengths[lengths <= LONGEST_ROW]

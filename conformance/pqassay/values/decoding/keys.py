@@ -41,7 +41,7 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
         width: Bytes to which decimals are extended; 0 for as many as the longest of these has.
 
     Raises:
-        NotChecked: The type of the values is none of this order.
+        NotChecked: The type of the values does not have this order.
     """
     if order is Order.BOOLEAN:
         return np.asarray(values.cast(pa.uint8()))
@@ -155,7 +155,7 @@ def bound_keys(
 ) -> tuple[Keys, NDArray[np.bool_]]:
     """The keys of bounds, and which of them bound anything.
 
-    A bound that is no value of its type bounds nothing, nor does NaN under the type-defined order, nor ``None``.
+    A bound that is not a value of its type bounds nothing, nor does NaN under the type-defined order, nor ``None``.
 
     Args:
         order: The order of the column.

@@ -40,7 +40,7 @@ MOST_VALUES, MOST_FOR_A_BYTE = 1 << 25, 16
 """Values of one section that are held in memory one by one, or for each of its bytes if those are more."""
 
 PROBED, SHORT_RUNS, MOST_JUMPED = 32, 32 * 32, 1 << 18
-"""A section whose first runs, so many, take less than so many bytes, has many runs, which numpy follows; if it is not too large."""
+"""Runs and bytes: a section whose first runs take fewer bytes has many runs, which numpy follows, if it is not too large."""
 
 WORD = 8
 """Bytes of the longest words in which packed values are looked for."""
@@ -111,7 +111,7 @@ class Runs:
         return counts
 
     def values(self) -> NDArray[np.int64]:
-        """All values. Raises `NotChecked` where so few bytes stand for so many that they are not held in memory."""
+        """All values. Raises `NotChecked` where a few bytes stand for more values than fit in memory."""
         if (count := int(self.lengths.sum())) > max(MOST_VALUES, MOST_FOR_A_BYTE * self.taken):
             raise NotChecked(f"{count:,} levels in {self.taken:,} bytes are not decoded", "tool")
         out = np.empty(count, np.int64)

@@ -45,7 +45,7 @@ def decoded_alone(raw: memoryview, count: int, element: SchemaElement, encoding:
         encoding: Their encoding.
 
     Raises:
-        NotChecked: They cannot be decoded, or are so many that such bytes are hardly meant to hold them.
+        NotChecked: They cannot be decoded, or are more than such bytes are meant to hold.
     """
     if count > max(MOST_VALUES, len(raw)):
         raise NotChecked(f"{count:,} values in {len(raw):,} bytes are not decoded", "tool")

@@ -85,7 +85,7 @@ def taken(page: PageValues) -> int | None:
 
 
 def width_of_all(element: SchemaElement, count: int) -> int | None:
-    """Bytes of so many PLAIN values, where each takes as many as the next; ``None`` otherwise."""
+    """Bytes of ``count`` PLAIN values of a fixed width; ``None`` for other types."""
     kind = element.type
     if kind == Type.BOOLEAN:
         return (count + 7) // 8
@@ -169,7 +169,7 @@ def _require_sound(runs: Runs, width: int, what: str) -> None:
 # ------------------------------------------------------------------------------------------------- differences
 
 
-def _header(raw: memoryview, count: int) -> delta_encoding.Header:
+def _header(raw: memoryview, count: int) -> delta_encoding.DeltaHeader:
     """The header of numbers as differences. Raises `Malformed`: it ends early; `Faulty`."""
     try:
         header = delta_encoding.read_header(raw)
@@ -185,7 +185,7 @@ def _header(raw: memoryview, count: int) -> delta_encoding.Header:
 
 
 def _differences(raw: memoryview, count: int, most: int) -> int:
-    """Bytes of numbers as differences, which take at most so many bits, as the first of the numbers does."""
+    """Bytes of numbers as differences, which take at most ``most`` bits, as the first of the numbers does."""
     header = _header(raw, count)
     if header.bits > most:
         raise Faulty(PageFault(FaultKind.WIDE_DIFFERENCES, most, header.bits, words=("a first value",)))

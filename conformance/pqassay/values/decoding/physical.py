@@ -104,12 +104,12 @@ def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
     schema = [_without_annotation(element, number) for number, element in enumerate(metadata.schema)]
     start, end = _schema_range(footer)
     rebuilt = value_grammar(ListOf(SchemaElement)).build(schema)
-    # Of the same length, so that nothing else changes; only as a key the name means anything.
+    # The same length, so that nothing else changes; only as a key the name means anything.
     return b"".join([footer[:start], rebuilt, footer[end:].replace(ARROW_KEY, ARROW_KEY.swapcase())])
 
 
 def _without_annotation(element: SchemaElement, number: int) -> SchemaElement:
-    """An element with nothing but its type. Of an INT96, pyarrow would make a timestamp, which may not hold it.
+    """An element with nothing but its type. From an INT96, pyarrow would make a timestamp, which may not hold it.
 
     A type that is not defined, for which pyarrow refuses the file, is another one: such a column is not decoded.
     """

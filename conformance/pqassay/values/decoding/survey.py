@@ -64,7 +64,7 @@ class Survey:
     """What the bodies of a chunk's pages hold.
 
     Attributes:
-        shapes: What the levels say of the groups around.
+        shapes: What the levels say about the groups around.
         levels: The counts of the levels; ``None`` where they take too much memory.
         faults: The faults of the pages, in their order. What headers show is not among them.
         unread: Why a part of a page was not looked at that has none of these faults, if so.

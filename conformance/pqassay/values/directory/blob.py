@@ -179,7 +179,7 @@ class BlobUnderTest:
 
     @Remembered
     def is_consistent(self) -> bool:
-        """True. Raises what `sums_parts` does, and DIR-031: which columns its values are of, nobody can say then."""
+        """True. Raises what `sums_parts` does, and DIR-031: the columns of its values are not known then."""
         _ = self.sums_parts
         head, leaves = self.sums.head, self.entry.leaves
         if head.key_count != len(leaves) - 1 or head.sum_kind != zone_sums.sum_kind(leaves[-1]):
@@ -230,7 +230,7 @@ class BlobUnderTest:
         if there + nulls.count(1) != len(nulls):
             with self._reading(f"keys[{number}].nulls"):
                 raise Malformed(
-                    "a byte that tells of a null is neither 0 nor 1",
+                    "a byte that marks nulls is neither 0 nor 1",
                     rule="DIR-022",
                     offset=place.nulls.start,
                     length=len(nulls),
@@ -295,7 +295,7 @@ class BlobUnderTest:
         return {group: rank for rank, group in enumerate(self.bounded)}
 
     def _count_in(self, leaf: SchemaLeaf, place: Span, expected: int) -> int:
-        """How many values some bytes hold, as far as they tell; so many as are expected where they do not."""
+        """How many values some bytes hold, as far as they tell; the expected number where they do not."""
         size, kind = place.end - place.start, leaf.element.type
         if kind == Type.BYTE_ARRAY:
             count, position = 0, place.start

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 UNIT_BITS = 1126
-"""All doubles are whole multiples of 2 to the minus so many: the smallest exponent, and the bits of a mantissa behind it."""
+"""All doubles are whole multiples of 2 to minus this: the smallest exponent, and the bits of a mantissa behind it."""
 
 
 def integer_sums(groups: Iterable[int], numbers: Iterable[int], count: int) -> list[int]:

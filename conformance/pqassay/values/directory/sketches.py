@@ -99,7 +99,7 @@ class DescribedKll(DescribedSketch):
 
     @property
     def worst_rank(self) -> tuple[float, float, float]:
-        """Of some numbers, the one whose rank is furthest from what the sketch takes it for; its rank; and what it is taken for."""
+        """The number whose rank is furthest from the estimate of the sketch; its rank; and the estimate."""
         numbers = self.numbers
         points = np.unique(numbers[np.linspace(0, len(numbers) - 1, POINTS).astype(np.int64)])
         true = np.searchsorted(numbers, points, "right") / len(numbers)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.pm.bounds import BYTES, DECIMAL, READINGS, SIGNED, UNSIGNED
 from pqassay.under_test.pm.chunks import Conditions, PmChunkFields, PmChunks
-from pqassay.under_test.pm.file import Place
+from pqassay.under_test.pm.file import BlockPlace
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import SIDES, Side
 
@@ -102,7 +102,7 @@ def _field(words: Array, offset: int, kind: str) -> Any:
 class Batch(PmChunkFields):
     """The chunks of some blocks: every field is an array of blocks x columns, or one that fits beside those."""
 
-    def __init__(self, shape: Shape, places: Sequence[Place]) -> None:
+    def __init__(self, shape: Shape, places: Sequence[BlockPlace]) -> None:
         size = pm.BlockHeader.size + pm.ColumnChunk.size * shape.count
         blocks = _blocks(shape.content, [place.offset for place in places], size)
         words = _turned(blocks[:, pm.BlockHeader.size :], shape.count)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import DOMAINS, PARTITION_PARSED, STATS_AS_JSON, STATS_AS_STRUCT, STATS_PARSED
@@ -28,7 +28,7 @@ def has_checkpoint(table: DeltaTable) -> bool:
 
 @rule("DLT-020", of=TABLE, only=has_checkpoint)
 def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
-    """Once the older commits are gone, nobody can tell any more what they said."""
+    """Once the older commits are gone, their content is lost."""
     both = table.checkpoint
     one, log = ({logical_key(entry): entry for entry in state.entries} for state in both)
     for key in log.keys() - one.keys():
@@ -37,22 +37,22 @@ def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
     for key, entry in one.items():
         before = log.get(key)
         if before is None:
-            said = f"the checkpoint has {entry.path}, which is not live by the log"
-            yield _wrong(table, entry.place, said, "no entry", "one")
+            message = f"the checkpoint has {entry.path}, which is not live by the log"
+            yield _wrong(table, entry.place, message, "no entry", "one")
             continue
         for member in ("size", "partitionValues", "baseRowId", "defaultRowCommitVersion"):
             left, right = entry.action.get(member), before.action.get(member)
             if left is not None and right is not None and left != right:
                 place = entry.place.below(member)
-                said = f"{member} of {entry.path} is {left} in the checkpoint, and {right} in the log"
-                yield _wrong(table, place, said, str(right), str(left))
+                message = f"{member} of {entry.path} is {left} in the checkpoint, and {right} in the log"
+                yield _wrong(table, place, message, str(right), str(left))
         if entry.stats is None or before.stats is None:
             continue
         for found in statistics_differ(both[0].schema, entry.stats, before.stats):
             name = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
-            said = f"{name} of {entry.path} is {found.one} in the checkpoint, and {found.other} in the log"
+            message = f"{name} of {entry.path} is {found.one} in the checkpoint, and {found.other} in the log"
             place = entry.stat(found.path[0]).below(*found.path[1:])
-            yield _wrong(table, place, said, found.other, found.one, found.column)
+            yield _wrong(table, place, message, found.other, found.one, found.column)
 
 
 def _holds_statistics(table: DeltaTable) -> bool:
@@ -86,7 +86,7 @@ def checkpoints_describe_the_table_as_the_log_does(table: DeltaTable) -> Iterato
         for name in described_differ(kind, given, expected):
             left, right = given.get(name), expected.get(name)
             said = f"{name} of {kind} is {str(left)[:80]} in the checkpoint, and {str(right)[:80]} in the log"
-            place = Place(one.places[kind].file, one.places[kind].entry, (kind, name))
+            place = ClaimPlace(one.places[kind].file, one.places[kind].entry, (kind, name))
             yield _wrong(table, place, said, str(right)[:80], str(left)[:80])
 
 
@@ -106,7 +106,7 @@ def checkpoints_have_the_domains_of_the_log(table: DeltaTable) -> Iterator[Viola
 
 
 def _wrong(
-    table: DeltaTable, place: Place, said: str, expected: str, actual: str, column: str | None = None
+    table: DeltaTable, place: ClaimPlace, said: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:  # fmt: skip
     return table.wrong(place, said, expected, actual, remedy=WRITTEN_ANEW, column=column)
 
@@ -147,10 +147,12 @@ def has_parsed_partition(one: DeltaEntry) -> bool:
 def both_partition_values_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
     """Some readers look at the texts, and others at the struct."""
     texts = _parsed(one, "partitionValues") or {}
-    for found in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):
+    for difference in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):
         said = (
-            f"the value of partition column {found.column} of {one.data_file} is {found.other} in {PARTITION_PARSED}, "
-            f"and {found.one} in partitionValues"
+            f"the value of partition column {difference.column} of {one.data_file} is {difference.other} in {PARTITION_PARSED}, "
+            f"and {difference.one} in partitionValues"
         )
-        place = one.entry.place.below(PARTITION_PARSED, *found.path)
-        yield one.wrong(place, said, found.one, found.other, remedy=WRITTEN_ANEW, column=found.column)
+        place = one.entry.place.below(PARTITION_PARSED, *difference.path)
+        yield one.wrong(
+            place, said, difference.one, difference.other, remedy=WRITTEN_ANEW, column=difference.column
+        )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import DeletedRows, Place
+from pqassay.tables.claims import ClaimPlace, DeletedRows
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import REQUIRED
@@ -41,7 +41,7 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
     file, given = checksum.name, checksum.content
     if not isinstance(given, dict):
         said = f"{file} is not a JSON object"
-        yield table.wrong(Place(file, 0, ()), said, "one JSON object", str(given)[:80], remedy=REMOVED)
+        yield table.wrong(ClaimPlace(file, 0, ()), said, "one JSON object", str(given)[:80], remedy=REMOVED)
         return
     held = cast("Json", given)
     for path, expected in _facts(state, held):
@@ -53,7 +53,7 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
             message = (
                 f"{name} of version {state.segment.version} is {actual}, and the log comes to {expected}"
             )
-            yield table.wrong(Place(file, 0, path), message, str(expected), str(actual), remedy=REMOVED)
+            yield table.wrong(ClaimPlace(file, 0, path), message, str(expected), str(actual), remedy=REMOVED)
 
 
 @rule("DLT-049", of=TABLE)
@@ -62,14 +62,14 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
     state = table.state
     checksum = table.file.part(VersionChecksum)
     file, given = checksum.name, checksum.content
-    held = object_of(given)
+    members = object_of(given)
     described = [
         (name, kind, cast("Json", one), expected)
         for name, kind, expected in (
             ("protocol", "protocol", state.protocol),
             ("metadata", "metaData", state.metadata),
         )
-        if isinstance(one := held.get(name), dict)
+        if isinstance(one := members.get(name), dict)
     ]
     if not described:
         raise NotApplicable
@@ -77,7 +77,7 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
         for member in described_differ(kind, one, expected):
             left, right = str(one.get(member))[:80], str(expected.get(member))[:80]
             said = f"{member} of {name} of version {state.segment.version} is {left}, and the log comes to {right}"
-            place = Place(file, 0, (name, member))
+            place = ClaimPlace(file, 0, (name, member))
             yield table.wrong(place, said, right, left, remedy=REMOVED)
 
 
@@ -93,7 +93,7 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
     live = {logical_key(entry): entry for entry in state.entries}
     seen: set[tuple[str, str]] = set()
     for number, one in enumerate(listed):
-        place = Place(file, 0, ("allFiles", f"[{number}]"))
+        place = ClaimPlace(file, 0, ("allFiles", f"[{number}]"))
         own = added(file, number, cast("Json", one)) if isinstance(one, dict) else None
         if own is None or logical_key(own) not in live:
             name = "an element of allFiles" if own is None else own.path or "a file without a path"
@@ -107,10 +107,10 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
             yield _listed(table, place.below(*path), message, true, said)
     for key in live.keys() - seen:
         message = f"{live[key].path} is live by the log, and not in allFiles"
-        yield _listed(table, Place(file, 0, ("allFiles",)), message, "an element", "none")
+        yield _listed(table, ClaimPlace(file, 0, ("allFiles",)), message, "an element", "none")
 
 
-def _listed(table: DeltaTable, place: Place, message: str, expected: str, actual: str) -> Violation:
+def _listed(table: DeltaTable, place: ClaimPlace, message: str, expected: str, actual: str) -> Violation:
     said = message[:300]
     return table.wrong(place, said, expected[:80], actual[:80], remedy=REMOVED)
 
@@ -146,7 +146,7 @@ def checksum_files_have_their_members(table: DeltaTable) -> Iterator[Violation]:
     held = cast("Json", given)
     for name in REQUIRED["crc"]:
         if held.get(name) is None:
-            field = claim_field(table.file, Place(file, 0, ()))
+            field = claim_field(table.file, ClaimPlace(file, 0, ()))
             yield Violation(f"{file} has no {name}", field, f"a member {name}", "none", remedy=REMOVED)
 
 
@@ -158,13 +158,13 @@ def _facts(state: DeltaState, held: Json) -> Iterator[tuple[tuple[str, ...], int
     """The members that can be compared, and what they should be."""
     sizes = [count_of(entry.action.get("size")) for entry in state.entries]
     vectors = [found for entry in state.entries if isinstance(found := deleted_rows(entry), DeletedRows)]
-    wanted: dict[str, int] = {"numFiles": len(sizes), "numMetadata": 1, "numProtocol": 1}
+    facts: dict[str, int] = {"numFiles": len(sizes), "numMetadata": 1, "numProtocol": 1}
     known = [size for size in sizes if size is not None]
     if len(known) == len(sizes):
-        wanted["tableSizeBytes"] = sum(known)
-    wanted["numDeletedRecordsOpt"] = sum(vector.cardinality for vector in vectors)
-    wanted["numDeletionVectorsOpt"] = len(vectors)
-    for name, value in wanted.items():
+        facts["tableSizeBytes"] = sum(known)
+    facts["numDeletedRecordsOpt"] = sum(vector.cardinality for vector in vectors)
+    facts["numDeletionVectorsOpt"] = len(vectors)
+    for name, value in facts.items():
         if held.get(name) is not None:
             yield (name,), value
     histogram: Any = held.get("fileSizeHistogram")
@@ -177,19 +177,19 @@ def _histogram(held: Json, sizes: list[int]) -> Iterator[tuple[tuple[str, ...], 
     if not all(lists) or len({len(one) for one in lists}) != 1:
         return
     starts = lists[0]
-    found = [[0, 0] for _ in starts]
+    histogram = [[0, 0] for _ in starts]
     for size in sizes:
         place = bisect_right(starts, size) - 1
         if place >= 0:
-            found[place][0] += 1
-            found[place][1] += size
-    for number, (count, total) in enumerate(found):
+            histogram[place][0] += 1
+            histogram[place][1] += size
+    for number, (count, total) in enumerate(histogram):
         yield ("fileSizeHistogram", "fileCounts", str(number)), count
         yield ("fileSizeHistogram", "totalBytes", str(number)), total
 
 
 def _whole_numbers(given: Any) -> list[int]:
-    """A list of whole numbers; an empty one where it is none."""
+    """A list of whole numbers; empty for anything else."""
     if not isinstance(given, list):
         return []
     numbers = given

@@ -1,4 +1,4 @@
-"""Checks of what a Delta log says of a data file, against its footer: tier ``footer``."""
+"""Checks of what a Delta log says about a data file, against its footer: tier ``footer``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def nulls_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
         raise NotApplicable  # the footer counts rows that are no longer in the table
     if claims.is_tight:
         return null_counts(file)
-    # Of a file with wide bounds, no other count carries information.
+    # In a file with wide bounds, no other count carries information.
     return null_counts(file, () if claims.rows is None else (0, claims.rows.value))
 
 

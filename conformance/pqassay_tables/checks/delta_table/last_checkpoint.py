@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.last_checkpoint import CHECKSUM, checksum_of
@@ -36,15 +36,15 @@ def the_checkpoint_is_there(table: DeltaTable) -> Iterator[Violation]:
     """Some readers refuse the table, and others list the whole log."""
     given = table.file.part(LastCheckpoint).content
     if not isinstance(given, dict):
-        said = f"{FILE} is not a JSON object"
-        yield _wrong(table, (), said, "one JSON object", str(given)[:80])
+        message = f"{FILE} is not a JSON object"
+        yield _wrong(table, (), message, "one JSON object", str(given)[:80])
         return
     version: Any = cast("Json", given).get("version")
     there = sorted(complete_checkpoints(table.at.listed(DELTA_LOG)))
     if type(version) is not int or not there or version > there[-1]:
         known = ", ".join(map(str, there[-20:])) or "none"
-        said = f"{FILE} is about the checkpoint of version {str(version)[:40]}, and the log has {known}"
-        yield _wrong(table, ("version",), said, known, str(version)[:40])
+        message = f"{FILE} is about the checkpoint of version {str(version)[:40]}, and the log has {known}"
+        yield _wrong(table, ("version",), message, known, str(version)[:40])
 
 
 @rule("DLT-065", of=TABLE)
@@ -53,11 +53,11 @@ def it_counts_what_the_checkpoint_holds(table: DeltaTable) -> Iterator[Violation
     given = table.file.part(LastCheckpoint).content
     if not isinstance(given, dict):
         raise Broken("DLT-059")
-    held, state = cast("Json", given), table.state
+    members, state = cast("Json", given), table.state
     names = [name for name in map(delta_checkpoint, table.at.listed(DELTA_LOG)) if name is not None]
-    alike = {(one.parts, one.unique) for one in names if one.version == held.get("version")}
+    alike = {(one.parts, one.unique) for one in names if one.version == members.get("version")}
     read = next(map(delta_checkpoint, state.segment.checkpoint), None)
-    if read is None or read.version != held.get("version") or len(alike) > 1:
+    if read is None or read.version != members.get("version") or len(alike) > 1:
         raise NotApplicable  # of an older one, or of several, what it holds is not known
     of_checkpoint = [size for file, size in state.sizes.items() if file in state.checkpoint.files]
     true: Mapping[str, int] = {
@@ -66,10 +66,10 @@ def it_counts_what_the_checkpoint_holds(table: DeltaTable) -> Iterator[Violation
         "sizeInBytes": sum(of_checkpoint),
         "parts": read.parts,
     }
-    if held.get("size") is None:
+    if members.get("size") is None:
         yield _wrong(table, (), f"{FILE} has no size", f"a size of {true['size']}", "none")
     for name, expected in true.items():
-        actual = held.get(name)
+        actual = members.get(name)
         if actual is not None and actual != expected:
             said = f"{name} of {FILE} is {str(actual)[:40]}, and that of the checkpoint is {expected}"
             yield _wrong(table, (name,), said, str(expected), str(actual)[:40])
@@ -82,15 +82,15 @@ def its_checksum_is_that_of_its_members(table: DeltaTable) -> Iterator[Violation
     if not isinstance(given, dict):
         raise Broken("DLT-059")
     held = cast("Json", given)
-    said = held.get(CHECKSUM)
-    if said is None:
+    checksum = held.get(CHECKSUM)
+    if checksum is None:
         raise NotApplicable
     actual = checksum_of(held)
-    if said != actual:
-        message = f"the checksum of {FILE} is {str(said)[:40]}, and that of its members is {actual}"
-        yield _wrong(table, (CHECKSUM,), message, actual, str(said)[:40])
+    if checksum != actual:
+        message = f"the checksum of {FILE} is {str(checksum)[:40]}, and that of its members is {actual}"
+        yield _wrong(table, (CHECKSUM,), message, actual, str(checksum)[:40])
 
 
 def _wrong(table: DeltaTable, path: tuple[str, ...], message: str, expected: str, actual: str) -> Violation:
-    field = claim_field(table.file, Place(FILE, 0, path))
+    field = claim_field(table.file, ClaimPlace(FILE, 0, path))
     return Violation(message, field, expected, actual, remedy=WRITTEN_ANEW)

@@ -23,7 +23,7 @@ def lines_are_objects(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-002", of=TABLE)
 def versions_are_contiguous(table: DeltaTable) -> Iterator[Violation]:
-    """What a missing commit added or removed, nobody knows."""
+    """It is not known what a missing commit added or removed."""
     return broken_by_reading(table, "DLT-002")
 
 
@@ -40,7 +40,7 @@ def checkpoints_can_be_read(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-004", of=TABLE)
 def the_table_is_described(table: DeltaTable) -> Iterator[Violation]:
-    """Without these there is no schema, and nobody knows what a reader has to do."""
+    """Without these there is no schema, and readers do not know which features they need."""
     return broken_by_reading(table, "DLT-004")
 
 

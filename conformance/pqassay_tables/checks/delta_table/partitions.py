@@ -27,22 +27,22 @@ def _values(one: DeltaEntry) -> Json | None:
 @rule("DLT-016", of=ENTRY)
 def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
     """A value that is missing is read as null."""
-    wanted = [column.path[0] for column in one.schema.partition]
+    names = [column.path[0] for column in one.schema.partition]
     values = _values(one)
     have = sorted(values or {})
-    if values is None and not wanted and one.entry.action.get("partitionValues") is None:
+    if values is None and not names and one.entry.action.get("partitionValues") is None:
         return  # writers of unpartitioned tables leave it out
-    if values is None or have != sorted(wanted):
+    if values is None or have != sorted(names):
         said = f"partitionValues of {one.data_file} has " + (
             ", ".join(have) or "no members" if values is not None else "no form that is known"
         )
-        place, expected = one.entry.place.below("partitionValues"), ", ".join(wanted) or "no members"
+        place, expected = one.entry.place.below("partitionValues"), ", ".join(names) or "no members"
         yield one.wrong(place, said, expected, ", ".join(have) or "none", remedy=RESTATED)
 
 
 @rule("DLT-017", of=ENTRY, only=lambda one: bool(one.schema.partition))
 def partition_values_are_of_their_types(one: DeltaEntry) -> Iterator[Violation]:
-    """Of what cannot be read, readers make null, or an error."""
+    """Readers take what cannot be read for null, or fail."""
     values = _values(one)
     if values is None:
         raise Broken("DLT-016")
@@ -52,7 +52,7 @@ def partition_values_are_of_their_types(one: DeltaEntry) -> Iterator[Violation]:
             continue
         try:
             if not isinstance(raw, str):
-                raise ValueError("it is not text")  # noqa: TRY301, TRY004 - reported like a text that is no value
+                raise ValueError("it is not text")  # noqa: TRY301, TRY004 - reported like a text that is not a value
             _ = partition_value(column, raw)
         except UnknownType:
             continue

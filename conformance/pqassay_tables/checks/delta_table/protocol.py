@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import (
@@ -36,7 +36,9 @@ def actions_have_their_members(table: DeltaTable) -> Iterator[Violation]:
             yield from _missing(table, "add", action, entry.place)
 
 
-def _missing(table: DeltaTable, kind: str, action: Mapping[str, Any], place: Place) -> Iterator[Violation]:
+def _missing(
+    table: DeltaTable, kind: str, action: Mapping[str, Any], place: ClaimPlace
+) -> Iterator[Violation]:
     for name in REQUIRED[kind]:
         if action.get(name) is None:
             of = f" of {action.get('path')}" if kind == "add" else ""
@@ -86,7 +88,7 @@ def features_for_readers_are_for_writers_too(table: DeltaTable) -> Iterator[Viol
 
 @rule("DLT-058", of=TABLE)
 def what_readers_have_to_know_is_listed(table: DeltaTable) -> Iterator[Violation]:
-    """Readers that do not know it read the table all the same, and return rows that were deleted, or other values."""
+    """Readers that do not know it still read the table, and return rows that were deleted, or other values."""
     state = table.state
     columns = state.schema.columns
     uses = {

@@ -43,7 +43,7 @@ def _ranges(table: DeltaTable) -> list[tuple[int, int, AddEntry]]:
 
 @rule("DLT-022", of=TABLE, only=tracks_rows)
 def row_ids_are_unique(table: DeltaTable) -> Iterator[Violation]:
-    """Two rows have one id, and what is told of the one is taken for the other."""
+    """Two rows have the same id, so one is taken for the other."""
     end, before = 0, ""
     for start, behind, entry in _ranges(table):
         if before and start < end:
@@ -79,11 +79,13 @@ def the_high_water_mark_is_above_all_ids(table: DeltaTable) -> Iterator[Violatio
 
 @rule("DLT-042", of=ENTRY, only=lambda one: tracks_rows(one.table))
 def rows_come_from_versions_that_there_are(one: DeltaEntry) -> Iterator[Violation]:
-    """Who asks for the changes since a version gets rows that did not change."""
+    """A query for the changes since a version returns rows that did not change."""
     since = one.entry.action.get(SINCE)
     name = one.entry.file.rpartition("/")[2]
     told, commit = delta_checkpoint(name), delta_commit(name)
-    version = commit if commit is not None else one.table.state.segment.version  # of a sidecar, nobody knows
+    version = (
+        commit if commit is not None else one.table.state.segment.version
+    )  # the version of a sidecar is not known
     version = version if told is None else told.version
     if since is not None and (type(since) is not int or not 0 <= since <= version):
         said = f"{SINCE} of {one.data_file} is {since}, in version {version}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import BOUNDS, Metric, Place
+from pqassay.tables.claims import BOUNDS, ClaimPlace, Metric
 from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_tables.checks.delta_table.subjects import BOUNDS_OF_COLUMN, ENTRY
@@ -34,7 +34,7 @@ def can_be_read(one: DeltaEntry) -> bool:
 
 
 def _wrong(
-    one: DeltaEntry, place: Place, message: str, expected: str, actual: str, column: str | None = None
+    one: DeltaEntry, place: ClaimPlace, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
     said = f"{message}, in the statistics of {one.data_file}"
     return one.wrong(place, said, expected, actual, remedy=REMEDY, column=column)
@@ -56,29 +56,34 @@ def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
             one, one.entry.stat(TIGHT), f"{TIGHT} is {written(tight)}", "true or false", written(tight)
         )
     for name in (MIN, MAX, NULLS):
-        given = stats.get(name)
-        if given is not None and not isinstance(given, dict):
+        member = stats.get(name)
+        if member is not None and not isinstance(member, dict):
             yield _wrong(
-                one, one.entry.stat(name), f"{name} is {written(given)}", "an object", written(given)
+                one, one.entry.stat(name), f"{name} is {written(member)}", "an object", written(member)
             )
             continue
         for path in one.schema.structs:
-            held = member_of(given, path)
+            held = member_of(member, path)
             if held is not None and not isinstance(held, dict):
-                said = f"{name} of the struct {'.'.join(path)} is {written(held)}"
+                message = f"{name} of the struct {'.'.join(path)} is {written(held)}"
                 yield _wrong(
-                    one, one.entry.stat(name).below(*path), said, "an object", written(held), ".".join(path)
+                    one,
+                    one.entry.stat(name).below(*path),
+                    message,
+                    "an object",
+                    written(held),
+                    ".".join(path),
                 )
     nulls = stats.get(NULLS)
     if not isinstance(nulls, dict) or set(map(type, cast("Json", nulls).values())) <= {int}:
         return
     for column in one.schema.columns:
         count = member_of(nulls, column.path)
-        # Of a list or a map, some writers count what is in it as well, in an object.
+        # For a list or a map, some writers also count what is in it, in an object.
         if count is not None and type(count) is not int and not (isinstance(count, dict) and column.type in ("array", "map")):  # fmt: skip
             place = one.entry.stat(NULLS).below(*column.path)
-            said = f"{NULLS} of column {column.name} is {written(count)}"
-            yield _wrong(one, place, said, "a whole number", written(count), column.name)
+            message = f"{NULLS} of column {column.name} is {written(count)}"
+            yield _wrong(one, place, message, "a whole number", written(count), column.name)
 
 
 @rule("DLT-010", of=BOUNDS_OF_COLUMN)

@@ -1,4 +1,4 @@
-"""Checks of what a Delta log says of a data file, against its values: tier ``values``."""
+"""Checks of what a Delta log says about a data file, against its values: tier ``values``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class NullsOfLogAreCounted(ClaimedCounts):
 
 @value_rule("DLT-011", audited=DELTA_VALUES)
 def rows_have_the_partition_values_of_their_file(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Whoever reads the file alone finds another value than whoever reads the table."""
+    """A reader of the file alone gets another value than a reader of the table."""
     return partition_values(chunk)
 
 

@@ -51,7 +51,7 @@ def _descriptor(one: DeltaEntry) -> DeletedRows:
 
 @rule("DLT-014", of=ENTRY, only=has_vector)
 def rows_are_counted(one: DeltaEntry) -> Iterator[Violation]:
-    """Without it nobody knows how many rows remain, and whether a count of nulls means all of them."""
+    """Without it, it is not known how many rows remain, and whether a count of nulls means all of them."""
     if one.entry.stats_problem:
         raise Broken("DLT-009")
     if one.stats.get(ROWS) is None:
@@ -139,7 +139,7 @@ def checksums_are_right(one: DeletionVector) -> Iterator[Violation]:
 
 @rule("DLT-032", of=VECTOR)
 def vectors_are_bitmaps(one: DeletionVector) -> Iterator[Violation]:
-    """Nobody can read anything else, and nobody knows which rows are deleted."""
+    """Readers cannot read anything else, and do not know which rows are deleted."""
     return no_bitmap(one)
 
 

@@ -1,4 +1,4 @@
-"""Checks of what a manifest says of a data file, against its footer: tier ``footer``."""
+"""Checks of what a manifest says about a data file, against its footer: tier ``footer``."""
 
 from __future__ import annotations
 
@@ -122,5 +122,5 @@ def splits_begin_with_row_groups(file: ClaimedFile) -> Iterator[Violation]:
 def absent_columns_are_null(file: ClaimedFile) -> Iterator[Violation]:
     """A query for nulls of the column skips a file in which every row is one."""
     if not file.has_ids:
-        raise NotApplicable  # by which of several names a column would be found, nobody knows
+        raise NotApplicable  # it is not known by which of several names a column would be found
     return absent_nulls(file)

@@ -67,14 +67,14 @@ def delete_files_have_their_columns(file: ClaimedFile) -> Iterator[Violation]:
             if expected is None or found == expected:
                 continue
             actual = "of another type" if found is None else Type(found).name
-        said = (
+        message = (
             f"{file.name} deletes by column {name or number}, and has {'no column' if ordinal is None else 'one'} "
             f"{'of its id' if ordinal is None else f'of type {actual}'}"
         )
         place = deletes.place
         yield file.wrong(
             place,
-            said,
+            message,
             f"a column with the field id {number}"
             + (f" of type {PHYSICAL[number].name}" if number in PHYSICAL else ""),
             actual,
@@ -101,7 +101,7 @@ class PositionDeletes:
 
     @Remembered
     def claims(self) -> DeletesClaims:
-        """What the table says of it. Raises `NotApplicable` for other files."""
+        """What the table says about it. Raises `NotApplicable` for other files."""
         deletes = self.owner.claims.deletes
         if deletes is None or not deletes.by_position:
             raise NotApplicable
@@ -110,15 +110,15 @@ class PositionDeletes:
     @Remembered
     def columns(self) -> tuple[int, int]:
         """The positions of its two columns. Raises `NotChecked`."""
-        found: list[int] = []
+        ordinals: list[int] = []
         for field_id, name, _ in DELETE_COLUMNS:
             ordinal = self.owner.ordinal_of(field_id, (name,))
             if ordinal is None or self._file.leaves[ordinal].element.type != PHYSICAL[field_id]:
                 raise Broken(COLUMNS)
             if self._file.leaves[ordinal].max_repetition_level:
                 raise NotChecked(f"column {name} is in a list", "file")
-            found.append(ordinal)
-        return found[0], found[1]
+            ordinals.append(ordinal)
+        return ordinals[0], ordinals[1]
 
     @Remembered
     def data_files(self) -> DataFiles:

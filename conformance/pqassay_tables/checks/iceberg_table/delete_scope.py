@@ -32,5 +32,5 @@ def deletes_apply_to_data_files(table: IcebergTable) -> Iterator[Violation]:
             )
             said = f"the deletes of {entry.inside or entry.path} apply to no data file: {why}"
             place = entry.place(field_ids.REFERENCED_DATA_FILE if is_named else field_ids.FILE_PATH)
-            expected = "a live data file of its partition that is no newer"
+            expected = "a live data file of its partition that is not newer"
             yield table.wrong(place, said, expected, "none", remedy=REMEDY)

@@ -73,7 +73,7 @@ def equality_deletes_name_columns(one: IcebergEntry) -> Iterator[Violation]:
 
 @rule("ICE-097", of=ENTRY, only=is_equality_delete)
 def equality_deletes_compare_what_can_be_compared(one: IcebergEntry) -> Iterator[Violation]:
-    """Of floating point numbers nobody knows which are equal, and of a list not which of its elements is meant."""
+    """Equality of floating point numbers is not defined, nor which element of a list is meant."""
     schema = one.table.state.schema
     for number in one.entry.value(field_ids.EQUALITY_IDS) or ():
         column = schema.column(number)

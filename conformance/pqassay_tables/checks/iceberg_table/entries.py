@@ -8,7 +8,7 @@ from operator import ne
 from typing import cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import BOUNDS, Metric, Place
+from pqassay.tables.claims import BOUNDS, ClaimPlace, Metric
 from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table import iceberg_field_ids as field_ids
@@ -26,7 +26,7 @@ RESTATED = repairs.ICEBERG_SIZE.text
 
 
 def wrong(
-    one: IcebergEntry, place: Place, message: str, expected: str, actual: str, column: str | None = None
+    one: IcebergEntry, place: ClaimPlace, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
     """A mistake in an entry."""
     said = f"{message}, in the entry of {one.data_file}"
@@ -76,7 +76,7 @@ def sizes_are_true(one: IcebergEntry) -> Iterator[Violation]:
 
 @rule("ICE-068", of=ENTRY)
 def formats_are_known(one: IcebergEntry) -> Iterator[Violation]:
-    """Nobody knows how to read the file."""
+    """Readers do not know how to read the file."""
     given = one.entry.value(field_ids.FILE_FORMAT)
     if one.entry.format not in FILE_FORMATS:
         yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), f"file_format is {given[:40]!r}", ", ".join(FILE_FORMATS), given[:40])  # fmt: skip
@@ -94,10 +94,10 @@ def is_existing(one: IcebergEntry) -> bool:
 
 @rule("ICE-010", of=ENTRY, only=is_existing)
 def existing_files_have_sequence_numbers(one: IcebergEntry) -> Iterator[Violation]:
-    """Nobody knows any more which deletes are newer than the file."""
+    """Readers do not know which deletes are newer than the file."""
     if one.entry.own_sequence is None:
         said = f"{one.data_file} exists since before its manifest, and has no sequence number of its own"
-        place = Place(one.entry.manifest.name, one.entry.number, (one.entry.manifest.layout.name(3),))
+        place = ClaimPlace(one.entry.manifest.name, one.entry.number, (one.entry.manifest.layout.name(3),))
         expected = "the number of the snapshot that added it"
         yield one.wrong(
             place,
@@ -115,14 +115,14 @@ def split_offsets_ascend(one: IcebergEntry) -> Iterator[Violation]:
     size = one.entry.value(field_ids.FILE_SIZE_IN_BYTES)
     place = next((at for at in range(1, len(splits)) if splits[at] < splits[at - 1]), None)
     if place is not None:
-        said = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
+        message = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
         yield wrong(
-            one, one.entry.place(field_ids.SPLIT_OFFSETS), said, "offsets that ascend", str(splits[:8])
+            one, one.entry.place(field_ids.SPLIT_OFFSETS), message, "offsets that ascend", str(splits[:8])
         )
     elif splits[0] < 0 or splits[-1] >= size:
         outside = splits[0] if splits[0] < 0 else splits[-1]
-        said = f"a split begins at {outside}, and the file has {size} bytes"
-        yield wrong(one, one.entry.place(field_ids.SPLIT_OFFSETS), said, f"less than {size}", str(outside))
+        message = f"a split begins at {outside}, and the file has {size} bytes"
+        yield wrong(one, one.entry.place(field_ids.SPLIT_OFFSETS), message, f"less than {size}", str(outside))
 
 
 def has_bounds(one: IcebergEntry) -> bool:
@@ -135,7 +135,10 @@ def bounds_are_values_of_their_columns(column: EntryBounds[IcebergEntry]) -> Ite
     """A reader that makes another value of it skips the file for rows that it has, or fails."""
     for number, metric, error in column.problems:
         reason = "it is not UTF-8" if isinstance(error, UnicodeError) else str(error)
-        said, actual = f"is no {column.type}: {reason}", shown(column.type, column.raws[metric][number])
+        said, actual = (
+            f"is not a value of type {column.type}: {reason}",
+            shown(column.type, column.raws[metric][number]),
+        )
         yield wrong_bound(
             column, column.entries[number], metric, said, f"a value of type {column.type}", actual
         )

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, Remembered
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
@@ -27,7 +27,7 @@ from pqassay_tables.under_test.table import claim_field
 
 @lru_cache(maxsize=64)
 def _in_header(raw: bytes) -> tuple[int | None, Columns] | None:
-    """The id and the columns of a schema in a header; ``None`` where it is none. Many manifests have the same one."""
+    """The id and the columns of a schema in a header; ``None`` where it is not a schema. Many manifests have the same one."""
     try:
         given: Any = parse(raw.decode())
         identifier: Any = object_of(given).get("schema-id")
@@ -54,15 +54,15 @@ class _Sound:
 
 @rule("ICE-083", of=MANIFEST)
 def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Whoever reads the manifest by itself takes its files for such of other columns."""
+    """A reader of the manifest alone takes its files for files with other columns."""
     raw = one.manifest.metadata.get("schema")
     if raw is None:
         raise Broken("ICE-079")
     place = one.manifest.listed.place(field_ids.MANIFEST_PATH)
     own = _in_header(raw)
     if own is None:
-        said = f"the schema in the header of {one.name} is none"
-        yield wrong(one, place, said, "a schema as JSON", raw.decode(errors="replace")[:80])
+        message = f"the header of {one.name} does not hold a schema"
+        yield wrong(one, place, message, "a schema as JSON", raw.decode(errors="replace")[:80])
         return
     if (broken := one.table.file.part(_Sound).broken) is not None:
         raise Broken(broken)
@@ -71,9 +71,9 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
     if known is None:
         raise NotApplicable  # that schema is gone from the metadata
     if columns != known:
-        said = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
+        message = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
         theirs, mine = (", ".join(sorted(str(each) for each in ones)[:3])[:80] for ones in (known - columns, columns - known))  # fmt: skip
-        yield wrong(one, place, said, theirs or "no further column", mine or "columns that are missing")
+        yield wrong(one, place, message, theirs or "no further column", mine or "columns that are missing")
 
 
 def _numbered(one: ManifestUnderTest) -> int | None:
@@ -101,7 +101,7 @@ def _misnumbered(
         wrong: Mapping[str, tuple[int, int]] = layout.misnumbered
         for name, (actual, expected) in wrong.items():
             message = f"field {name} of {said} has the number {actual}, and the format gives it {expected}"
-            field = claim_field(table.file, Place(file, 0, (name,)))
+            field = claim_field(table.file, ClaimPlace(file, 0, (name,)))
             yield Violation(message, field, str(expected), str(actual)[:40], remedy=REMEDY)
 
 
@@ -131,5 +131,5 @@ def file_sequence_numbers_are_those_of_the_snapshots(one: ManifestUnderTest) -> 
         expected = f"null or {of_manifest}" if status == ADDED else f"a number up to {of_manifest}"
         kind = "added" if status == ADDED else "existing"
         said = f"{name} of the {kind} entry {number} of {one.name} is {'null' if actual is None else actual}"
-        place = Place(one.name, number, (one.manifest.layout.name(field_ids.FILE_SEQUENCE_NUMBER),))
+        place = ClaimPlace(one.name, number, (one.manifest.layout.name(field_ids.FILE_SEQUENCE_NUMBER),))
         yield wrong(one, place, said, expected, "null" if actual is None else str(actual))

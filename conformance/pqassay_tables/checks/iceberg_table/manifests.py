@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.tables.claims import Place, UnknownType
+from pqassay.tables.claims import ClaimPlace, UnknownType
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
@@ -59,18 +59,18 @@ COUNTS = {
 
 
 def wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
-    """A mistake in a manifest, or in what is said of it."""
+    """A mistake in a manifest, or in its entry of the list."""
     return one.table.wrong(place, message, expected, actual, remedy=REMEDY)
 
 
 def wrong_listed(one: ManifestUnderTest, field: int, message: str, expected: str, actual: str) -> Violation:
-    """A mistake in a field of what the manifest list says of a manifest."""
+    """A mistake in a field of what the manifest list says about a manifest."""
     return wrong(one, one.manifest.listed.place(field), message, expected, actual)
 
 
 @rule("ICE-005", of=MANIFEST)
 def lengths_are_true(one: ManifestUnderTest) -> Iterator[Violation]:
-    """A reader that asks for so many bytes gets less than the manifest, or none."""
+    """A reader that asks for that many bytes gets less than the manifest, or nothing."""
     given = one.manifest.listed.value(field_ids.MANIFEST_LENGTH)
     if given != one.manifest.size:
         said = f"manifest_length of {one.name} is {given}, and the file has {one.manifest.size} bytes"
@@ -126,15 +126,17 @@ def _of_summary(
     if summary.contains_nan is False and any(are_nan):
         yield of_member("contains_nan", "says that no value is NaN, and one is", "true", "false")
     kind = one.result_type(field)
-    held = [value for value, is_nan in zip(values, are_nan, strict=True) if value is not None and not is_nan]
-    if kind is None or kind == "uuid" or not held:  # there are two orders of these in use
+    present = [
+        value for value, is_nan in zip(values, are_nan, strict=True) if value is not None and not is_nan
+    ]
+    if kind is None or kind == "uuid" or not present:  # there are two orders of these in use
         return
     for member, raw, is_upper in (
         ("lower_bound", summary.lower, False),
         ("upper_bound", summary.upper, True),
     ):
         if raw is None:
-            said = f"has no {member.replace('_', ' ')}, and an entry has the value {str(held[0])[:60]}; readers take it for one of no values"
+            said = f"has no {member.replace('_', ' ')}, and an entry has the value {str(present[0])[:60]}; readers take it for one of no values"
             yield of_member(member, said, "a bound", "null")
             if not is_upper and summary.upper is None:
                 return  # said once
@@ -144,14 +146,14 @@ def _of_summary(
         except (ValueError, UnknownType):
             continue  # another rule says so
         comparable = [
-            number for value in held if (number := partition_scalar(bound, value, kind)) is not None
+            number for value in present if (number := partition_scalar(bound, value, kind)) is not None
         ]
         if not comparable:
             continue
         extreme = max(comparable) if is_upper else min(comparable)
         if (bound < extreme) if is_upper else (bound > extreme):  # type: ignore[operator]
             place = comparable.index(extreme)
-            actual = str(held[place])[:60]
+            actual = str(present[place])[:60]
             said = (
                 f"has the {member.replace('_', ' ')} {shown(kind, raw)}, and an entry has the value {actual}"
             )
@@ -165,8 +167,8 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
     if summaries is None or one.manifest.listed.spec not in one.table.state.schema.specs:
         raise NotApplicable
     if len(summaries) != len(one.spec):
-        said = f"{one.name} has {len(summaries)} summaries, and its spec {len(one.spec)} fields"
-        yield wrong_listed(one, field_ids.PARTITIONS, said, str(len(one.spec)), str(len(summaries)))
+        message = f"{one.name} has {len(summaries)} summaries, and its spec {len(one.spec)} fields"
+        yield wrong_listed(one, field_ids.PARTITIONS, message, str(len(one.spec)), str(len(summaries)))
         return
     for summary, field in zip(summaries, one.spec, strict=True):
         kind = one.result_type(field)
@@ -183,21 +185,21 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
                 if not isinstance(value, float) or not math.isnan(value):
                     continue
                 reason = "it is NaN"
-            said = f"the {member.replace('_', ' ')} of partition field {field.name} of {one.name} is no {kind}: {reason}"
+            message = f"the {member.replace('_', ' ')} of partition field {field.name} of {one.name} is not a value of type {kind}: {reason}"
             place = one.manifest.listed.summary_place(summary.number, member)
-            yield wrong(one, place, said, f"a value of type {kind}", shown(kind, raw))
+            yield wrong(one, place, message, f"a value of type {kind}", shown(kind, raw))
 
 
 @rule("ICE-009", of=MANIFEST)
 def the_least_sequence_number_is_no_greater(one: ManifestUnderTest) -> Iterator[Violation]:
     """Deletes are not looked for in manifests that are too new."""
-    given = one.manifest.listed.value(field_ids.MIN_SEQUENCE_NUMBER)
+    stated = one.manifest.listed.value(field_ids.MIN_SEQUENCE_NUMBER)
     numbers = [number for entry in one.manifest.live if (number := entry.sequence) is not None]
-    if given is None or not numbers or one.table.state.version < 2:
+    if stated is None or not numbers or one.table.state.version < 2:
         raise NotApplicable
-    if given > min(numbers):
-        said = f"min_sequence_number of {one.name} is {given}, and a live entry has {min(numbers)}"
-        yield wrong_listed(one, field_ids.MIN_SEQUENCE_NUMBER, said, f"{min(numbers)} or less", str(given))
+    if stated > min(numbers):
+        said = f"min_sequence_number of {one.name} is {stated}, and a live entry has {min(numbers)}"
+        yield wrong_listed(one, field_ids.MIN_SEQUENCE_NUMBER, said, f"{min(numbers)} or less", str(stated))
 
 
 @rule("ICE-011", of=TABLE)
@@ -221,32 +223,32 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
     """Delete files that are taken for data become rows, and data files that are taken for deletes are missing."""
     content = one.manifest.listed.content
     if content not in CONTENTS:
-        said = f"{one.name} is listed with content {content}"
-        yield wrong_listed(one, field_ids.MANIFEST_CONTENT, said, "0 or 1", str(content))
+        message = f"{one.name} is listed with content {content}"
+        yield wrong_listed(one, field_ids.MANIFEST_CONTENT, message, "0 or 1", str(content))
         return
     allowed = (DATA,) if content == DATA else (POSITION_DELETES, EQUALITY_DELETES)
     for entry in one.manifest.live:
         if entry.content not in allowed:
-            said = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
+            message = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
             yield wrong(
                 one,
                 entry.place(field_ids.CONTENT),
-                said,
+                message,
                 "0" if content == DATA else "1 or 2",
                 str(entry.content),
             )
             return
     header = one.manifest.metadata.get("content")
     if header is not None and header not in ((b"data",) if content == DATA else (b"deletes", b"delete")):
-        said = f"{one.name} is listed with content {content}, and says {header.decode(errors='replace')[:20]!r} in its header"
+        message = f"{one.name} is listed with content {content}, and says {header.decode(errors='replace')[:20]!r} in its header"
         yield wrong_listed(
-            one, field_ids.MANIFEST_CONTENT, said, "0" if header == b"data" else "1", str(content)
+            one, field_ids.MANIFEST_CONTENT, message, "0" if header == b"data" else "1", str(content)
         )
 
 
 @rule("ICE-063", of=MANIFEST)
 def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Nobody knows what the partition values of its files mean."""
+    """Readers do not know what the partition values of its files mean."""
     spec, known = one.manifest.listed.spec, one.table.state.schema.specs
     if spec not in known:
         said = f"the partition spec of {one.name} is {spec}, which the metadata do not have"
@@ -270,21 +272,21 @@ def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterat
 def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[Violation]:
     """Files that inherit the number seem newer or older than deletes that are about them."""
     listed, state = one.manifest.listed, one.table.state
-    given = listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
+    stated = listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
     added = listed.value(field_ids.ADDED_SNAPSHOT_ID)
     known = state.kept
-    if given is None or state.version < 2:
+    if stated is None or state.version < 2:
         raise NotApplicable
     if added in known:
         its = known[added].get("sequence-number", BEFORE_NUMBERS)
-        is_right, expected, of = given == its, str(its), f"snapshot {added}, which added it"
+        is_right, expected, of = stated == its, str(its), f"snapshot {added}, which added it"
     else:  # that one is gone
         its = (state.snapshot or {}).get("sequence-number", BEFORE_NUMBERS)
-        is_right, expected, of = type(its) is not int or given <= its, f"{its} or less", "the snapshot"
+        is_right, expected, of = type(its) is not int or stated <= its, f"{its} or less", "the snapshot"
     if not is_right:
-        said = f"sequence_number of {one.name} is {given}, and that of {of}, is {its}"
+        said = f"sequence_number of {one.name} is {stated}, and that of {of}, is {its}"
         said = said.replace("snapshot,", "snapshot")
-        yield wrong_listed(one, field_ids.MANIFEST_SEQUENCE_NUMBER, said, expected, str(given))
+        yield wrong_listed(one, field_ids.MANIFEST_SEQUENCE_NUMBER, said, expected, str(stated))
 
 
 @rule("ICE-073", of=MANIFEST)
@@ -314,7 +316,7 @@ def _unknown(field: PartitionField) -> bool:
 
 @rule("ICE-076", of=MANIFEST, only=lambda one: bool(one.spec) and any(True for _ in one.manifest.live))
 def transforms_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Nobody knows which files can have rows for a query."""
+    """Readers do not know which files can have rows for a query."""
     for field in one.spec:
         if _unknown(field):
             said = f"partition field {field.name} of {one.name} has the transform {field.transform[:40]!r}"
@@ -370,7 +372,7 @@ def _transform(field: PartitionField) -> str:
 
 
 def _fields_of(raw: bytes) -> list[tuple[int, int, str]] | None:
-    """Id, source and transform of each field of a partition spec in a header; ``None`` where it is none."""
+    """Id, source and transform of each field of a partition spec in a header; ``None`` where it is not a spec."""
     try:
         given = parse(raw.decode())
         return [

@@ -1,4 +1,4 @@
-"""Checks of the metadata file of an Iceberg table, tier ``meta``: whether it can be read, and what it says of its own snapshots and columns."""
+"""Checks of the metadata file of an Iceberg table, tier ``meta``: whether it can be read, and what it says about its own snapshots and columns."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def metadata_can_be_read(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-002", of=TABLE, only=has_snapshot)
 def the_snapshot_is_there(table: IcebergTable) -> Iterator[Violation]:
-    """Without the snapshot nobody knows which files the table has."""
+    """Without the snapshot the files of the table are not known."""
     return broken_by_reading(table, "ICE-002")
 
 
@@ -101,7 +101,7 @@ def required_members_are_there(table: IcebergTable) -> Iterator[Violation]:
         if metadata.get(name) is None:
             said = f"the metadata are of version {version}, and have no {name}"
             field = metadata_field(table.file, table.state.file, name)
-            yield Violation(said, field, f"a {name}", "none", remedy="a commit that writes the metadata anew")
+            yield Violation(said, field, f"a {name}", "none", remedy="a commit that rewrites the metadata")
 
 
 def _given(table: IcebergTable, name: str) -> Any:
@@ -280,7 +280,7 @@ def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
     for name, holder, key in CHOSEN:
         given, ids = metadata.get(name), [one.get(key) for one in objects(metadata, holder)]
         if given is not None and ids and given not in ids:
-            said = f"{name} is {given}, which none of the {holder} has"
+            said = f"{name} is {given}, which is not among the {holder}"
             known = ", ".join(str(one) for one in ids[:20])
             yield _wrong(table, (name,), said, f"one of {known}", str(given)[:80])
 
@@ -301,14 +301,14 @@ def totals_are_the_sums_of_the_entries(table: IcebergTable) -> Iterator[Violatio
     """Engines that answer counts by them give a wrong number."""
     state = table.state
     summary: Any = (state.snapshot or {}).get("summary")
-    given = {name: number for name in TOTALS if (number := total(summary, name)) is not None}
+    totals = {name: number for name in TOTALS if (number := total(summary, name)) is not None}
     sums = _sums(state)
-    if not given.keys() & sums.keys():
+    if not totals.keys() & sums.keys():
         raise NotApplicable
     place = next(
         number for number, one in enumerate(objects(state.metadata, "snapshots")) if one is state.snapshot
     )
-    for name, number in given.items():
+    for name, number in totals.items():
         actual = sums.get(name, number)
         if number != actual:
             said = f"{name} of the snapshot is {number}, and its entries come to {actual} {TOTALS[name]}"
@@ -323,11 +323,11 @@ def _sums(state: IcebergState) -> dict[str, int]:
         files[entry.content] += 1
         records[entry.content] += entry.value(field_ids.RECORD_COUNT)
         sizes += entry.value(field_ids.FILE_SIZE_IN_BYTES)
-    found = {
+    sums = {
         "total-data-files": files[DATA],
         "total-records": records[DATA],
         "total-delete-files": files[POSITION_DELETES] + files[EQUALITY_DELETES],
         "total-position-deletes": records[POSITION_DELETES],
         "total-equality-deletes": records[EQUALITY_DELETES],
     }
-    return found if found["total-delete-files"] else {**found, "total-files-size": sizes}
+    return sums if sums["total-delete-files"] else {**sums, "total-files-size": sizes}

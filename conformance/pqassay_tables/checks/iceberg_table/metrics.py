@@ -28,7 +28,7 @@ def _ids(one: IcebergEntry) -> list[tuple[int, int]]:
 
 
 def _strange(one: IcebergEntry) -> list[tuple[int, int]]:
-    """Those of them that are no columns of single values."""
+    """Those of them that are not columns of single values."""
     single = one.table.state.schema.single
     if one.entry.map(LOWER).keys() <= single and one.entry.map(UPPER).keys() <= single:
         return []  # as nearly always
@@ -79,15 +79,20 @@ def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violati
 @rule("ICE-057", of=ENTRY, only=lambda one: one.entry.content == DATA and has_bounds(one) and bool(one.spec))
 def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Violation]:
     """A query for a value between the bounds does not look into the partition."""
-    for found in outside(one.entry, one.table.state.schema):
-        name = found.field.transform
-        made = f"{found.low} to {found.high}" if found.low != found.high else found.low
+    for mismatch in outside(one.entry, one.table.state.schema):
+        name = mismatch.field.transform
+        made = f"{mismatch.low} to {mismatch.high}" if mismatch.low != mismatch.high else mismatch.low
         said = (
-            f"the partition value {found.field.name} is {found.actual}, and by the bounds of column {found.column.name} "
+            f"the partition value {mismatch.field.name} is {mismatch.actual}, and by the bounds of column {mismatch.column.name} "
             f"its {name} is {made}"
         )
         yield wrong(
-            one, one.entry.partition_place(found.field.id), said, made, found.actual, found.column.name
+            one,
+            one.entry.partition_place(mismatch.field.id),
+            said,
+            made,
+            mismatch.actual,
+            mismatch.column.name,
         )
 
 
@@ -131,7 +136,7 @@ def bounds_of_shapes_are_points(column: EntryBounds[IcebergEntry]) -> Iterator[V
         if point(raw) is None:
             reason = "x, y or m is NaN" if len(raw) in POINT_WIDTHS else f"it has {len(raw)} bytes"
             expected = "16, 24 or 32 bytes of coordinates"
-            said, actual = f"is no point: {reason}", f"0x{raw[:40].hex()}"
+            said, actual = f"is not a point: {reason}", f"0x{raw[:40].hex()}"
             yield wrong_bound(column, one, metric, said, expected, actual)
 
 

@@ -81,15 +81,15 @@ def footers_list_the_vector(one: DeletionVector) -> Iterator[Violation]:
     there = footer.blobs.get(offset)
     expected = f"a blob {VECTOR_TYPE} of {length} bytes at {offset}"
     if there is None:
-        said = f"the footer of {one.name} lists no blob at {offset}, where a deletion vector is"
+        message = f"the footer of {one.name} lists no blob at {offset}, where a deletion vector is"
         actual = f"blobs at {', '.join(map(str, sorted(footer.blobs)[:8])) or 'no place'}"
-        yield _wrong(one, footer, ("blobs",), said, expected, actual)
+        yield _wrong(one, footer, ("blobs",), message, expected, actual)
         return
     codec = "" if there.codec is None else f", compressed by {there.codec}"
     actual = f"a blob {there.type[:40]} of {there.length} bytes{codec}"
-    said = f"the footer of {one.name} says that {actual} is at {offset}, where a deletion vector of {length} bytes is"
+    message = f"the footer of {one.name} says that {actual} is at {offset}, where a deletion vector of {length} bytes is"
     name = "type" if there.type != VECTOR_TYPE else "length" if there.length != length else "compression-codec"  # fmt: skip
-    yield _wrong(one, footer, ("blobs", f"[{there.number}]", name), said, expected, actual)
+    yield _wrong(one, footer, ("blobs", f"[{there.number}]", name), message, expected, actual)
 
 
 @rule("ICE-072", of=VECTOR)

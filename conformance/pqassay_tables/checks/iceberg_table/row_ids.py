@@ -27,14 +27,14 @@ def _ids(state: IcebergState) -> list[RowIds]:
     """The ids of all live data files, each file once. Raises `NotApplicable` where rows have none."""
     if state.version < ROW_IDS_SINCE:
         raise NotApplicable
-    found: dict[str, RowIds] = {}
+    ids_by_path: dict[str, RowIds] = {}
     for manifest in state.manifests:
         for ids in ids_of_manifest(manifest):
             if ids.end > ids.first:
-                found.setdefault(ids.entry.path, ids)
-    if not found:
+                ids_by_path.setdefault(ids.entry.path, ids)
+    if not ids_by_path:
         raise NotApplicable
-    return sorted(found.values(), key=lambda ids: (ids.first, ids.end))
+    return sorted(ids_by_path.values(), key=lambda ids: (ids.first, ids.end))
 
 
 @rule("ICE-028", of=TABLE)
@@ -53,13 +53,13 @@ def ids_are_given_once(table: IcebergTable) -> Iterator[Violation]:
 def the_next_id_is_free(table: IcebergTable) -> Iterator[Violation]:
     """Rows that are added next get ids that others have."""
     last = max(_ids(table.state), key=lambda ids: ids.end)
-    given = table.state.metadata.get("next-row-id")
-    if type(given) is not int or given < last.end:
+    next_id = table.state.metadata.get("next-row-id")
+    if type(next_id) is not int or next_id < last.end:
         yield Violation(
-            f"next-row-id is {str(given)[:40]}, and rows of {last.name} have ids up to {last.end - 1}",
+            f"next-row-id is {str(next_id)[:40]}, and rows of {last.name} have ids up to {last.end - 1}",
             metadata_field(table.file, table.state.file, "next-row-id"),
             expected=f"{last.end} or more",
-            actual=str(given)[:40],
+            actual=str(next_id)[:40],
         )
 
 
@@ -95,7 +95,7 @@ def ids_of_snapshots_were_given_away(table: IcebergTable) -> Iterator[Violation]
 
 @rule("ICE-099", of=TABLE)
 def rows_of_snapshots_have_ids(table: IcebergTable) -> Iterator[Violation]:
-    """The rows have no ids, and nobody can follow them from one snapshot to the next."""
+    """The rows have no ids, and cannot be followed from one snapshot to the next."""
     state = table.state
     snapshot = state.snapshot
     if state.version < ROW_IDS_SINCE or snapshot is None:
@@ -128,7 +128,7 @@ def _is_added_since_3(manifest: Manifest, snapshot: Json) -> bool:
 
 @rule("ICE-100", of=TABLE)
 def deletes_have_no_row_ids(table: IcebergTable) -> Iterator[Violation]:
-    """Nothing that readers look for: rows of delete files are no rows of the table."""
+    """Nothing that readers look for: rows of delete files are not rows of the table."""
     state = table.state
     if state.version < ROW_IDS_SINCE or all(each.listed.content == DATA for each in state.manifests):
         raise NotApplicable

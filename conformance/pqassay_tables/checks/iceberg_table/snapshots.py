@@ -1,4 +1,4 @@
-"""Checks of the snapshots of an Iceberg table, tier ``meta``: their members, and what they say of themselves."""
+"""Checks of the snapshots of an Iceberg table, tier ``meta``: their members, and what they say about themselves."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def summaries_name_an_operation(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-087", of=TABLE)
 def summaries_count_what_was_added(table: IcebergTable) -> Iterator[Violation]:
-    """Whoever reads what a snapshot did gets a wrong number."""
+    """A reader of what a snapshot did gets a wrong number."""
     state = table.state
     summary: Any = (state.snapshot or {}).get("summary")
     added = _added(state)
@@ -98,7 +98,7 @@ def _added(state: IcebergState) -> dict[str, int]:
             sizes += entry.value(field_ids.FILE_SIZE_IN_BYTES)
             vectors += entry.format == PUFFIN
     deletes = files.total() - files[DATA]
-    found = {
+    sums = {
         "added-data-files": files[DATA],
         "added-records": records[DATA],
         "added-delete-files": deletes,
@@ -108,7 +108,7 @@ def _added(state: IcebergState) -> dict[str, int]:
             one.listed.value(field_ids.ADDED_SNAPSHOT_ID) == state.snapshot_id for one in state.manifests
         ),
     }
-    return found if deletes else {**found, "added-files-size": sizes}
+    return sums if deletes else {**sums, "added-files-size": sizes}
 
 
 @rule("ICE-091", of=TABLE)

@@ -1,4 +1,4 @@
-"""Checks of what a manifest says of a data file, against its values: tier ``values``."""
+"""Checks of what a manifest says about a data file, against its values: tier ``values``."""
 
 from __future__ import annotations
 

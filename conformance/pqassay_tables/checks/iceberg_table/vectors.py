@@ -1,4 +1,4 @@
-"""Checks of deletion vectors: what manifests say of them, tier ``meta``, and their bytes, tier ``footer``."""
+"""Checks of deletion vectors: what manifests say about them, tier ``meta``, and their bytes, tier ``footer``."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def checksums_are_right(one: DeletionVector) -> Iterator[Violation]:
 
 @rule("ICE-037", of=VECTOR)
 def vectors_are_bitmaps(one: DeletionVector) -> Iterator[Violation]:
-    """Nobody can read anything else, and nobody knows which rows are deleted."""
+    """Readers cannot read anything else, and do not know which rows are deleted."""
     return no_bitmap(one)
 
 

@@ -24,7 +24,7 @@ def parse(text: str) -> Any:
     """A JSON text.
 
     Raises:
-        ValueError: It is none, is nested too deeply, holds a number of thousands of digits, or a member twice.
+        ValueError: It is not JSON, is nested too deeply, holds a number of thousands of digits, or a member twice.
     """
     try:
         return _DECODER.decode(text)
@@ -41,7 +41,7 @@ def actions(file: str, data: bytes) -> Iterator[tuple[int, Json]]:
     """Yield the actions of a commit, each with its line from 0 on.
 
     Raises:
-        Malformed: DLT-001, a line is no JSON object.
+        Malformed: DLT-001, a line is not a JSON object.
     """
     try:
         lines = data.decode().split("\n")

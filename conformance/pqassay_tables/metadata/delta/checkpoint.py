@@ -76,7 +76,7 @@ def actions_of_parquet(file: str, data: bytes) -> Iterator[Placed]:
 
 def _plain(value: Any) -> Json:
     """A struct as JSON would hold it: without members that are null, maps as objects."""
-    found: Json = {}
+    plain: Json = {}
     for name, member in value.items():
         if member is None:
             continue
@@ -84,12 +84,12 @@ def _plain(value: Any) -> Json:
             isinstance(pair, tuple) and len(pair) == 2 for pair in member
         )
         if is_map and name not in ("readerFeatures", "writerFeatures", "partitionColumns"):
-            found[name] = dict(member)
+            plain[name] = dict(member)
         elif isinstance(member, dict):
-            found[name] = _written(member) if name.endswith("_parsed") else _plain(member)
+            plain[name] = _written(member) if name.endswith("_parsed") else _plain(member)
         else:
-            found[name] = member
-    return found
+            plain[name] = member
+    return plain
 
 
 def _written(value: Any) -> Any:

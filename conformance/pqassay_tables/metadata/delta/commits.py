@@ -22,8 +22,8 @@ class FileOwners:
     """The owners of a file.
 
     Attributes:
-        wrote: Who added the file to the table.
-        claimed: Who made the entry that is live: somebody else, where statistics were computed later or rows were deleted.
+        wrote: The owner who added the file to the table.
+        claimed: The owner of the entry that is live: another one, where statistics were computed later or rows were deleted.
     """
 
     wrote: Owner
@@ -49,17 +49,17 @@ def owners_in_log(
         OSError: The log cannot be read.
     """
     commits = {number for name in files.listed(DELTA_LOG) if (number := delta_commit(name)) is not None}
-    open_, found = set(paths), dict[str, FileOwners]()
+    open_, owners = set(paths), dict[str, FileOwners]()
     for number in sorted(commits, reverse=True):
         if not open_:
             break
         if version is None or number <= version:
             for path, is_first, owner in _added(files, number, open_):
-                found[path] = FileOwners(owner, found[path].claimed if path in found else owner)
+                owners[path] = FileOwners(owner, owners[path].claimed if path in owners else owner)
                 if is_first:
                     open_.discard(path)
     unknown = Owner(reason=GONE)
-    return {path: found.get(path, FileOwners(unknown, unknown)) for path in paths}
+    return {path: owners.get(path, FileOwners(unknown, unknown)) for path in paths}
 
 
 def owner_in_log(files: TableFiles, file: str) -> Owner:

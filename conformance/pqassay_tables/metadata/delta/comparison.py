@@ -1,4 +1,4 @@
-"""What two sources say of one file, compared: the texts and the structs of a checkpoint, a checkpoint and the log before it.
+"""What two sources say about one file, compared: the texts and the structs of a checkpoint, a checkpoint and the log before it.
 
 Where one of them says nothing, there is nothing to compare.  Numbers compare by value and not as they are written, and timestamps may be cut to
 milliseconds in one of the two.
@@ -45,21 +45,21 @@ def statistics_differ(
         is_whole: Whether the first has to say all that the second does.
     """
     for name in (ROWS, TIGHT):
-        said, again = one.get(name), other.get(name)
-        if again is not None and said != again and (is_whole or said is not None):
-            yield Difference((name,), None, written(said), written(again))
+        first, again = one.get(name), other.get(name)
+        if again is not None and first != again and (is_whole or first is not None):
+            yield Difference((name,), None, written(first), written(again))
     for name in (MIN, MAX, NULLS):
         for column in schema.columns:
-            said, again = (member_of(stats.get(name), column.path) for stats in (one, other))
-            if again is None or (said is None and not is_whole):
+            first, again = (member_of(stats.get(name), column.path) for stats in (one, other))
+            if again is None or (first is None and not is_whole):
                 continue
-            if said is not None and _is_same(column, name, said, again, is_open=not is_whole):
+            if first is not None and _is_same(column, name, first, again, is_open=not is_whole):
                 continue
-            yield Difference((name, *column.path), column.name, written(said), written(again))
+            yield Difference((name, *column.path), column.name, written(first), written(again))
 
 
 def _is_same(column: DeltaColumn, member: str, said: Any, again: Any, *, is_open: bool) -> bool:
-    """Whether two values say the same; of what is no value of the type, another rule may say so, unless that is not open."""
+    """Whether two values say the same; another rule may judge what is not a value of the type, unless that is not open."""
     if said == again or member == NULLS:
         return bool(said == again) or isinstance(
             said, dict

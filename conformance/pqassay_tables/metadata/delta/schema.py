@@ -61,7 +61,7 @@ class DeltaSchema:
     """The columns of a table.
 
     Attributes:
-        columns: All that are no structs, in their order.
+        columns: All but structs, in their order.
         structs: The paths of structs.
         partition: The partition columns, in the order of ``partitionColumns``.
         mode: How columns are found in data files: ``none``, ``name`` or ``id``.
@@ -108,11 +108,11 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
     if mode not in ("none", "name", "id"):
         raise _wrong(f"{MAPPING_MODE} is {mode!r}", "none, name or id", mode)
     structs: set[tuple[str, ...]] = set()
-    found = list(_columns(root, (), (), mode, structs, 0))
+    columns_there = list(_columns(root, (), (), mode, structs, 0))
     names = metadata.get("partitionColumns")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _wrong("partitionColumns is not a list of names", "a list of names", names, "partitionColumns")
-    by_name = {column.name: column for column in found if len(column.path) == 1}
+    by_name = {column.name: column for column in columns_there if len(column.path) == 1}
     partition: list[DeltaColumn] = []
     for name in cast("list[str]", names):
         column = by_name.get(name)
@@ -121,7 +121,7 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
             raise _wrong(said, "a column of the schema", name, "partitionColumns")
         partition.append(column)
     chosen = {column.path for column in partition}
-    columns = tuple(replace(one, is_partition=one.path in chosen) for one in found)
+    columns = tuple(replace(one, is_partition=one.path in chosen) for one in columns_there)
     logical = {one.name: one.path[0] for one in columns if len(one.path) == 1 and one.name != one.path[0]}
     own = {one.path[0] for one in columns}
     return DeltaSchema(
@@ -146,7 +146,7 @@ def _columns(
         raise _wrong(f"schemaString nests structs more than {DEEPEST} levels deep", "fewer levels", "more")
     fields: Any = object_of(node).get("fields")
     if not isinstance(fields, list) or cast("Json", node).get("type") != "struct":
-        raise _wrong(f"{'.'.join(names) or 'schemaString'} is no struct", "a struct with fields", node)
+        raise _wrong(f"{'.'.join(names) or 'schemaString'} is not a struct", "a struct with fields", node)
     seen: set[str] = set()
     for given in fields:
         declared: Json = object_of(given)
@@ -184,7 +184,7 @@ def _columns(
 def decimal_of(name: str, kind: str) -> tuple[int, int] | None:
     """Precision and scale of a decimal, ``None`` of another type. Raises `Malformed`, DLT-005."""
     if not kind.startswith("decimal"):
-        return None  # of a type that nobody here knows, nothing is judged
+        return None  # unknown types are not judged
     if kind == "decimal":
         return DEFAULT_DECIMAL
     match = _DECIMAL.fullmatch(kind)

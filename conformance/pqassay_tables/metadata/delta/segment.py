@@ -47,37 +47,37 @@ def segment_of(names: Mapping[str, int], version: int | None = None) -> Segment:
     known = sorted({*commits, *checkpoints})
     if not known:
         raise Malformed("no checkpoint in the log is complete", rule=CHECKPOINTS, field=DELTA_LOG)
-    wanted = known[-1] if version is None else version
-    if wanted not in known:
-        raise NoVersionError(f"there is no version {wanted}; the log has {known[0]} to {known[-1]}")
-    start = max((number for number in checkpoints if number <= wanted), default=None)
-    needed = range(0 if start is None else start + 1, wanted + 1)
+    target = known[-1] if version is None else version
+    if target not in known:
+        raise NoVersionError(f"there is no version {target}; the log has {known[0]} to {known[-1]}")
+    start = max((number for number in checkpoints if number <= target), default=None)
+    needed = range(0 if start is None else start + 1, target + 1)
     have = {number for number in commits if number in needed}
     missing = next((number for number in needed if number not in have), None)
     if missing is not None:
         incomplete = start is None and any(delta_checkpoint(name) for name in names)
         raise Malformed(
-            f"version {wanted} needs {commit_name(missing)}, which the log does not have"
+            f"version {target} needs {commit_name(missing)}, which the log does not have"
             + (", and no checkpoint is complete" if incomplete else ""),
             rule=VERSIONS,
             field=f"{DELTA_LOG}/{commit_name(missing)}",
-            expected=f"a commit for each version from {needed[0]} to {wanted}",
+            expected=f"a commit for each version from {needed[0]} to {target}",
             actual=f"none for {missing}",
         )
     files = () if start is None else checkpoints[start]
-    return Segment(wanted, files, tuple(needed))
+    return Segment(target, files, tuple(needed))
 
 
 def complete_checkpoints(names: Mapping[str, int]) -> dict[int, tuple[str, ...]]:
     """The files of one complete checkpoint for each version that has one: of several, one in a single file, the last by its name."""
-    found: dict[tuple[int, int, str], dict[int, str]] = defaultdict(dict)
+    parts_by_checkpoint: dict[tuple[int, int, str], dict[int, str]] = defaultdict(dict)
     for name in names:
         told = delta_checkpoint(name)
         if told is not None:
-            found[_key(told)][told.part] = name
+            parts_by_checkpoint[_key(told)][told.part] = name
     complete: dict[int, tuple[str, ...]] = {}
     for (version, parts, _), files in sorted(
-        found.items(), key=lambda item: (item[0][0], -item[0][1], item[0][2])
+        parts_by_checkpoint.items(), key=lambda item: (item[0][0], -item[0][1], item[0][2])
     ):
         if len(files) == parts and min(files) == 1 and max(files) == parts:
             complete[version] = tuple(files[part] for part in sorted(files))

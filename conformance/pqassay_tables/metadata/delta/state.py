@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, cast
 from urllib.parse import unquote
 
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay.tables.files import TableFiles
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.table.delta import (
@@ -44,8 +44,8 @@ class AddEntry:
         action: The ``add`` action.
         path: The data file, decoded, as the log names it; empty where it does not.
         inside: The data file relative to the table; ``None`` where it is elsewhere.
-        stats: Its statistics; ``None`` without any, or where they are no JSON object.
-        stats_problem: Why they are none.
+        stats: Its statistics; ``None`` without any, or where they are not a JSON object.
+        stats_problem: Why they are not.
         stats_member: The member of the action that holds them.
     """
 
@@ -59,16 +59,16 @@ class AddEntry:
     stats_member: str = "stats"
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ClaimPlace:
         """Where it is."""
-        return Place(self.file, self.number, ("add",))
+        return ClaimPlace(self.file, self.number, ("add",))
 
     @property
-    def statistics(self) -> Place:
+    def statistics(self) -> ClaimPlace:
         """Where its statistics are."""
-        return Place(self.file, self.number, ("add", self.stats_member))
+        return ClaimPlace(self.file, self.number, ("add", self.stats_member))
 
-    def stat(self, name: str) -> Place:
+    def stat(self, name: str) -> ClaimPlace:
         """Where a member of its statistics is."""
         return self.statistics.below(name)
 
@@ -79,8 +79,8 @@ class Repetition:
 
     kind: str
     path: str
-    place: Place
-    before: Place
+    place: ClaimPlace
+    before: ClaimPlace
 
 
 @dataclass
@@ -100,7 +100,7 @@ class CheckpointRead:
 
 @dataclass
 class DeltaState:
-    """What the log says of a version.
+    """What the log says about a version.
 
     Attributes:
         segment: The files that were read.
@@ -130,7 +130,7 @@ class DeltaState:
     sizes: dict[str, int] = field(default_factory=dict[str, int])
     features: frozenset[str] = frozenset()
     writer_features: frozenset[str] = frozenset()
-    places: dict[str, Place] = field(default_factory=dict[str, Place])
+    places: dict[str, ClaimPlace] = field(default_factory=dict[str, ClaimPlace])
     checkpoint: CheckpointRead = field(default_factory=CheckpointRead)
 
     @cached_property
@@ -213,7 +213,7 @@ class _Replay:
         self._repetitions: list[Repetition] = []
         self._doubles: list[Repetition] = []
         self._engine = ""
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, ClaimPlace] = {}
         self._sizes: dict[str, int] = {}
         self._checkpoint = CheckpointRead()
 
@@ -235,7 +235,7 @@ class _Replay:
         except FileNotFoundError:
             raise Malformed("the log lists a commit that is not there", rule="DLT-002", field=file) from None
         self._sizes[file] = len(data)
-        seen: dict[tuple[str, str], Place] = {}
+        seen: dict[tuple[str, str], ClaimPlace] = {}
         later: dict[str, list[tuple[int, Json]]] = {"remove": [], "add": []}
         self._engine = ""
         for number, action in actions(file, data):
@@ -247,46 +247,46 @@ class _Replay:
                     name = (
                         str(given.get("appId")) if kind == "txn" else ""
                     )  # of `txn`, one for each application
-                    self._doubles += _repeated(kind, name, Place(file, number, (kind,)), seen)
+                    self._doubles += _repeated(kind, name, ClaimPlace(file, number, (kind,)), seen)
             self._take(file, number, action)
         # Actions of one commit have no order: what is removed is what was there before.
         for kind, taken in later.items():
             for number, action in taken:
                 if isinstance(path := object_of(action[kind]).get("path"), str):
-                    self._repetitions += _repeated(kind, path, Place(file, number, (kind,)), seen)
+                    self._repetitions += _repeated(kind, path, ClaimPlace(file, number, (kind,)), seen)
                 self._take(file, number, action)
 
     def _take(self, file: str, number: int, action: Json) -> None:
         for kind, take in self._TAKING.items():
-            given: Any = action.get(kind)
-            if given is None:
+            action_body: Any = action.get(kind)
+            if action_body is None:
                 continue
-            if not isinstance(given, dict):
+            if not isinstance(action_body, dict):
                 raise Malformed(
                     f"{kind} in {file} is not an object",
                     rule="DLT-001",
                     field=f"{file}[{number}].{kind}",
                     expected="an object",
-                    actual=repr(given)[:80],
+                    actual=repr(action_body)[:80],
                     file=file,
                 )
-            take(self, Place(file, number, (kind,)), cast("Json", given))
+            take(self, Place(file, number, (kind,)), cast("Json", action_body))
 
-    def _add(self, place: Place, add: Json) -> None:
+    def _add(self, place: ClaimPlace, add: Json) -> None:
         entry = added(place.file, place.entry, add)
         entry.inside = self._files.inside(entry.path) if entry.path else None
         self._live[_key(add, entry.path)] = entry
 
-    def _remove(self, _: Place, remove: Json) -> None:
+    def _remove(self, _: ClaimPlace, remove: Json) -> None:
         raw = remove.get("path")
         if isinstance(raw, str):
             self._live.pop(_key(remove, unquote(raw)), None)
 
-    def _describe(self, place: Place, given: Json) -> None:
+    def _describe(self, place: ClaimPlace, given: Json) -> None:
         (kind,) = place.path
         self._described[kind], self._places[kind] = given, place
 
-    def _set_domain(self, _: Place, given: Json) -> None:
+    def _set_domain(self, _: ClaimPlace, given: Json) -> None:
         name = given.get("domain")
         if isinstance(name, str):
             configuration = given.get("configuration")
@@ -294,7 +294,7 @@ class _Replay:
             if given.get("removed") is True:
                 del self._domains[name]
 
-    def _note_engine(self, _: Place, given: Json) -> None:
+    def _note_engine(self, _: ClaimPlace, given: Json) -> None:
         engine = given.get("engineInfo") or given.get("clientVersion")
         self._engine = engine if isinstance(engine, str) else ""
 
@@ -351,7 +351,9 @@ class _Replay:
         )
 
 
-def _repeated(kind: str, name: str, place: Place, seen: dict[tuple[str, str], Place]) -> Iterator[Repetition]:
+def _repeated(
+    kind: str, name: str, place: ClaimPlace, seen: dict[tuple[str, str], ClaimPlace]
+) -> Iterator[Repetition]:
     """That a commit has had an action of a kind, and with a path or for an application, before, if so."""
     before = seen.setdefault((kind, name), place)
     if before is not place:
@@ -384,10 +386,10 @@ def added(file: str, number: int, add: Json) -> AddEntry:
     raw = add.get("path")
     path = unquote(raw) if isinstance(raw, str) else ""
     entry = AddEntry(file, number, add, path, None)
-    given = add.get("stats")
-    if isinstance(given, str):
+    stats_text = add.get("stats")
+    if isinstance(stats_text, str):
         try:
-            stats = parse(given)
+            stats = parse(stats_text)
         except ValueError as error:
             entry.stats_problem = f"not JSON: {error}"
         else:
@@ -395,9 +397,9 @@ def added(file: str, number: int, add: Json) -> AddEntry:
                 entry.stats = cast("Json", stats)
             else:
                 entry.stats_problem = "not a JSON object"
-    elif isinstance(given, dict):  # of a checkpoint without texts
-        entry.stats = cast("Json", given)
-    elif given is not None:
+    elif isinstance(stats_text, dict):  # of a checkpoint without texts
+        entry.stats = cast("Json", stats_text)
+    elif stats_text is not None:
         entry.stats_problem = "not a text"
     elif isinstance(parsed := add.get(STATS_PARSED), dict):
         entry.stats, entry.stats_member = cast("Json", parsed), STATS_PARSED

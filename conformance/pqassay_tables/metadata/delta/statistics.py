@@ -1,6 +1,6 @@
 """The claims of a Delta log about one data file, from its entry.
 
-What is no value of its column's type is left out: rules of tier ``meta`` speak of it.
+What is not a value of its column's type is left out: rules of tier ``meta`` judge it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from pqassay.tables.claims import (
+    ClaimPlace,
     Count,
     DeletedRows,
     FileClaims,
     Metric,
     PartitionValue,
-    Place,
     Reading,
     RowIdClaims,
     TableColumn,
@@ -36,7 +36,7 @@ MIN, MAX, NULLS, ROWS, TIGHT = "minValues", "maxValues", "nullCount", "numRecord
 BASE = "baseRowId"
 
 REMEDY = repairs.DELTA_FILE.text
-"""What makes the statistics of a Delta table anew."""
+"""The command that makes the statistics of a Delta table again."""
 
 
 def member_of(values: Any, path: tuple[str, ...]) -> Any:
@@ -49,7 +49,7 @@ def member_of(values: Any, path: tuple[str, ...]) -> Any:
 
 
 def count_of(raw: Any) -> int | None:
-    """A number of rows as JSON holds it; ``None`` if it is none."""
+    """A number of rows as JSON holds it; ``None`` for anything else."""
     return raw if type(raw) is int else None
 
 
@@ -69,7 +69,7 @@ class DeltaMetrics:
 
     schema: DeltaSchema
     stats: Json
-    at: Place
+    at: ClaimPlace
 
     def columns(self) -> Sequence[TableColumn]:
         """The columns of the table; those of lists and maps aside, of which nothing is compared."""
@@ -100,7 +100,7 @@ class DeltaMetrics:
         """Whether a file without the column has null in all its rows: its values are not those of the file's partition."""
         return all(column.path != one.path for one in self.schema.partition)
 
-    def place(self, metric: Metric, column: TableColumn) -> Place:
+    def place(self, metric: Metric, column: TableColumn) -> ClaimPlace:
         """The place of one."""
         return self.at.below(MEMBERS[metric], *column.path)
 
@@ -123,7 +123,7 @@ def given_by_key(schema: DeltaSchema, held: Any) -> Mapping[Any, Any]:
 
 
 def _row_ids(state: DeltaState, entry: AddEntry) -> RowIdClaims | None:
-    """The ids of the rows of a file; ``None`` where files store none, or nobody knows which are given away."""
+    """The ids of the rows of a file; ``None`` where files store none, or it is not known which are given away."""
     name = object_of(state.metadata.get("configuration")).get(MATERIALIZED_ROW_ID)
     mark = state.greatest_row_id
     if not isinstance(name, str) or mark is None or ROW_TRACKING not in state.writer_features:
@@ -146,7 +146,7 @@ def unknown_columns(schema: DeltaSchema, stats: Json) -> dict[str, str]:
 
 
 def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
-    """What the log says of a live file that is below the table."""
+    """What the log says about a live file that is below the table."""
     stats = entry.stats or {}
     rows = count_of(stats.get(ROWS))
     deleted = deleted_rows(entry)

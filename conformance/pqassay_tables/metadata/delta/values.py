@@ -1,6 +1,6 @@
 """Bounds and partition values of a Delta log as values of their columns' types."""
 
-# ruff: noqa: TRY004 - whatever JSON holds instead, it is no value of the column's type
+# ruff: noqa: TRY004 - whatever JSON holds instead, it is not a value of the column's type
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reading_of(column: DeltaColumn) -> Reading:
     """How bounds of a column are read, which JSON holds as numbers, texts or booleans.
 
     Raises:
-        UnknownType: Nobody says how values of this type are written.
+        UnknownType: It is not defined how values of this type are written.
     """
     if column.type in INTEGER_BITS:
         end = 1 << INTEGER_BITS[column.type] - 1
@@ -103,7 +103,7 @@ def _number(text: str) -> Decimal:
 def _text(raw: Any) -> bytes:
     if not isinstance(raw, str):
         raise ValueError("it is not text")
-    return raw.encode()  # a lone surrogate is no Unicode, and a ValueError
+    return raw.encode()  # a lone surrogate is not Unicode, and a ValueError
 
 
 def _boolean(raw: Any) -> bool:
@@ -116,14 +116,14 @@ def _boolean(raw: Any) -> bool:
 
 def _moment(read: Callable[[str], int], what: str, raw: Any) -> int:
     if not isinstance(raw, str):
-        raise ValueError(f"it is no {what}")
+        raise ValueError(f"it is not a {what}")
     return read(raw)
 
 
 def _zoned_partition(text: str) -> int:
     value = moments.nanoseconds(text, zone=None)
     if not text.endswith("Z"):
-        raise UnknownType  # in the zone of the system that wrote it, which nobody knows
+        raise UnknownType  # in the zone of the system that wrote it, which is not known
     return value
 
 

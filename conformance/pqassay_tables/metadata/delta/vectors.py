@@ -6,7 +6,7 @@ import uuid
 from typing import Any, cast
 from urllib.parse import unquote
 
-from pqassay.tables.claims import DeletedRows, Place
+from pqassay.tables.claims import ClaimPlace, DeletedRows
 from pqassay_spec.table import z85
 from pqassay_spec.table.delta import DELETION_VECTOR_NAME, UUID_LENGTH
 from pqassay_tables.metadata.delta.actions import Json
@@ -20,9 +20,9 @@ MOST_INLINE = 1 << 24
 
 
 def deleted_rows(entry: AddEntry) -> DeletedRows | str | None:
-    """The deletion vector of a file; why its descriptor is none, or ``None`` where there is none.
+    """The deletion vector of a file; why its descriptor is not valid, or ``None`` where there is none.
 
-    Of a vector in a file outside of the table, the name of the file is empty, and so is ``inline``.
+    If a vector is in a file outside of the table, the name of the file is empty, and so is ``inline``.
     """
     given = entry.action.get("deletionVector")
     if given is None:
@@ -63,7 +63,7 @@ def _file_name(where: str) -> str:
     return f"{prefix}/{name}" if prefix else name
 
 
-def _inline(text: str, place: Place, length: int, cardinality: int) -> DeletedRows | str:
+def _inline(text: str, place: ClaimPlace, length: int, cardinality: int) -> DeletedRows | str:
     if len(text) > MOST_INLINE:
         return f"it has {len(text):,} characters"
     try:

@@ -45,7 +45,7 @@ def wrong_change(column: DeltaColumn) -> str | None:
     """What is wrong with the changes of a column's type; ``None`` if nothing is."""
     changes: Any = column.changes
     if not isinstance(changes, list):
-        return "is no list"
+        return "is not a list"
     last: dict[str, str] = {}
     for given in changes:
         change = object_of(given)

@@ -35,7 +35,7 @@ class DeleteScope:
             sequence = entry.sequence
             oldest = (
                 -1 if sequence is None else sequence
-            )  # whether one of an unknown number is older, nobody knows
+            )  # it is not known whether one with an unknown number is older
             for key in (self.partition_of(entry), None):
                 self._oldest[key] = min(oldest, self._oldest.get(key, oldest))
 
@@ -101,7 +101,7 @@ def named_by(delete: Entry) -> str | None:
 
 
 def _comparable(value: Any) -> Any:
-    """A partition value that is equal to those that are the same: NaN, too, and what is no value of a partition."""
+    """A partition value that is equal to those that are the same: NaN, too, and what is not a value of a partition."""
     if value is None or isinstance(value, (str, bytes, int)):
         return value
     return repr(value)

@@ -1,6 +1,6 @@
 """The claims of a manifest about one file, from its entry.
 
-What is no value of its column's type is left out: rules of tier ``meta`` speak of it.
+What is not a value of its column's type is left out: rules of tier ``meta`` judge it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pqassay.tables.claims import (
+    ClaimPlace,
     Count,
     DeletedRows,
     DeletesClaims,
     FileClaims,
     Metric,
     PartitionValue,
-    Place,
     Reading,
     RowIdClaims,
     RowOrder,
@@ -42,7 +42,7 @@ NULLS, NANS = field_ids.NULL_VALUE_COUNTS, field_ids.NAN_VALUE_COUNTS
 LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
 
 REMEDY = repairs.ICEBERG_FILE.text
-"""What makes the metrics of an Iceberg table anew."""
+"""The command that makes the metrics of an Iceberg table again."""
 
 
 FIELDS = {
@@ -69,7 +69,7 @@ class IcebergMetrics:
     """
 
     schema: IcebergSchema
-    at: Place
+    at: ClaimPlace
     names: Mapping[int, str]
     partitioned: frozenset[int]
     maps: Mapping[int, Mapping[int, Any]]
@@ -93,7 +93,7 @@ class IcebergMetrics:
         """Whether a file without the column has null in all its rows: it has no default, and its values are not those of the file's partition."""
         return not self.schema.columns[column.key].has_default and column.key not in self.partitioned  # type: ignore[index]
 
-    def place(self, metric: Metric, column: TableColumn) -> Place:
+    def place(self, metric: Metric, column: TableColumn) -> ClaimPlace:
         """The place of one."""
         number = FIELDS[metric]
         return self.at.below(f"{self.names.get(number, number)}[{column.key}]")
@@ -109,7 +109,7 @@ class IcebergMetrics:
 
 
 def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
-    """What a manifest says of a live file that is below the table."""
+    """What a manifest says about a live file that is below the table."""
     splits, own = entry.value(field_ids.SPLIT_OFFSETS), entry.own
     if splits and (sorted(splits) != splits or splits[-1] >= entry.value(field_ids.FILE_SIZE_IN_BYTES)):
         splits = None  # readers leave them aside
@@ -134,7 +134,7 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
 
 
 def _row_ids(state: IcebergState, entry: Entry) -> RowIdClaims | None:
-    """The ids of the rows of a data file; ``None`` in versions without, and where nobody knows which are given away."""
+    """The ids of the rows of a data file; ``None`` in versions without, and where it is not known which are given away."""
     end = state.metadata.get("next-row-id")
     if state.version < ROW_IDS_SINCE or entry.content != DATA or type(end) is not int:
         return None
@@ -150,7 +150,7 @@ def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
     offset, size = vector.value(field_ids.CONTENT_OFFSET), vector.value(field_ids.CONTENT_SIZE_IN_BYTES)
     if offset is None or size is None or offset < 0 or size < AROUND:
         return None
-    place = Place(vector.manifest.name, vector.number, vector.place(field_ids.RECORD_COUNT).path[:1])
+    place = ClaimPlace(vector.manifest.name, vector.number, vector.place(field_ids.RECORD_COUNT).path[:1])
     cardinality = vector.value(field_ids.RECORD_COUNT)
     return DeletedRows(place, vector.inside, offset, size - AROUND, cardinality, of=entry.path)
 

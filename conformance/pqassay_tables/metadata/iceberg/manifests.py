@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay_spec.base.errors import boundary
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import (
@@ -25,7 +25,7 @@ LIST, MANIFEST = "ICE-003", "ICE-004"
 
 
 class Summary:
-    """What a manifest list says of one partition field.
+    """What a manifest list says about one partition field.
 
     Attributes:
         number: Which field.
@@ -52,7 +52,7 @@ class ListedManifest:
         number: Its entry there.
         path: The manifest as the list names it.
         inside: The manifest relative to the table; ``None`` where it is elsewhere.
-        summaries: What is said of the partition fields; ``None`` where nothing is.
+        summaries: What it says about the partition fields; ``None`` where nothing is.
     """
 
     file: str
@@ -73,13 +73,15 @@ class ListedManifest:
         """A field by its number; ``None`` where it is not there."""
         return self._layout.value(self._record, identifier)
 
-    def place(self, identifier: int, *below: str) -> Place:
+    def place(self, identifier: int, *below: str) -> ClaimPlace:
         """Where a field is."""
-        return Place(self.file, self.number, (self._layout.name(identifier), *below))
+        return ClaimPlace(self.file, self.number, (self._layout.name(identifier), *below))
 
-    def summary_place(self, number: int, member: str) -> Place:
+    def summary_place(self, number: int, member: str) -> ClaimPlace:
         """Where a member of a summary is."""
-        return Place(self.file, self.number, (f"{self._layout.name(field_ids.PARTITIONS)}[{number}]", member))
+        return ClaimPlace(
+            self.file, self.number, (f"{self._layout.name(field_ids.PARTITIONS)}[{number}]", member)
+        )
 
     @property
     def content(self) -> int:
@@ -111,24 +113,24 @@ def read_list(name: str, data: bytes, inside: Any) -> list[ListedManifest]:
         of_summaries = None
         if items is not None:
             of_summaries = Layout(file, without_null(items.get("items")), FIELD_SUMMARY)
-    found: list[ListedManifest] = []
+    manifests: list[ListedManifest] = []
     for number, record in enumerate(file.objects()):
         path = layout.value(record, field_ids.MANIFEST_PATH)
         given = layout.value(record, field_ids.PARTITIONS)
         summaries = None
         if given is not None and of_summaries is not None:
             summaries = [Summary(place, of_summaries, one) for place, one in enumerate(given)]
-        found.append(
+        manifests.append(
             ListedManifest(name, number, path, inside(path), summaries, record, layout, of_summaries)
         )
-    return found
+    return manifests
 
 
 class Manifest:
     """A manifest.
 
     Attributes:
-        listed: What the manifest list says of it.
+        listed: What the manifest list says about it.
         name: The manifest, relative to the table.
         size: Its bytes.
         metadata: The metadata in its header.
@@ -198,7 +200,7 @@ class Entry:
         status: 0 existing, 1 added, 2 deleted.
         own_sequence: The data sequence number that it has itself; ``None`` where it inherits one.
         own_snapshot: The snapshot that added the file, as the entry has it itself; ``None`` where it inherits it.
-        inside: The file relative to the table; ``None`` where it is elsewhere. Of live entries.
+        inside: The file relative to the table; ``None`` where it is elsewhere. For live entries.
     """
 
     __slots__ = ("_file", "inside", "manifest", "number", "own_sequence", "own_snapshot", "status")
@@ -276,22 +278,22 @@ class Entry:
             return False, None
         return True, layout.value(self.partition, identifier)
 
-    def place(self, identifier: int, key: int | None = None) -> Place:
+    def place(self, identifier: int, key: int | None = None) -> ClaimPlace:
         """Where a field of the file is; of a map, where the value of a key is."""
         name = self.manifest.files.name(identifier)
         return self.own.below(name if key is None else f"{name}[{key}]")
 
     @property
-    def own(self) -> Place:
+    def own(self) -> ClaimPlace:
         """Where the record of the file is."""
         return self.own_place(field_ids.DATA_FILE)
 
-    def partition_place(self, identifier: int) -> Place:
+    def partition_place(self, identifier: int) -> ClaimPlace:
         """Where a partition value is."""
         layout = self.manifest.partition
         name = str(identifier) if layout is None else layout.name(identifier)
         return self.place(field_ids.PARTITION).below(name)
 
-    def own_place(self, identifier: int) -> Place:
+    def own_place(self, identifier: int) -> ClaimPlace:
         """Where a field of the entry itself is."""
-        return Place(self.manifest.name, self.number, (self.manifest.layout.name(identifier),))
+        return ClaimPlace(self.manifest.name, self.number, (self.manifest.layout.name(identifier),))

@@ -78,29 +78,29 @@ def snapshot_of(metadata: Json, snapshot: int | None, ref: str | None) -> Json |
     """
     kept = objects(metadata, "snapshots")
     refs: Any = metadata.get("refs")
-    found: Any = cast("Json", refs).get(ref) if isinstance(refs, dict) and ref is not None else None
-    if snapshot is not None and not isinstance(found, dict):
+    reference: Any = cast("Json", refs).get(ref) if isinstance(refs, dict) and ref is not None else None
+    if snapshot is not None and not isinstance(reference, dict):
         ref = None
     if ref is not None:
-        if not isinstance(found, dict):
+        if not isinstance(reference, dict):
             names = sorted(cast("Json", refs))[:20] if isinstance(refs, dict) else []
             raise NotKnownError(f"there is no branch or tag {ref}; there are {', '.join(names) or 'none'}")
-        snapshot = cast("Json", found).get("snapshot-id")
-    wanted = metadata.get("current-snapshot-id") if snapshot is None and ref is None else snapshot
-    if wanted in EMPTY:
+        snapshot = cast("Json", reference).get("snapshot-id")
+    snapshot_id = metadata.get("current-snapshot-id") if snapshot is None and ref is None else snapshot
+    if snapshot_id in EMPTY:
         return None
-    one = next((one for one in kept if one.get("snapshot-id") == wanted), None)
+    one = next((one for one in kept if one.get("snapshot-id") == snapshot_id), None)
     if one is not None:
         return one
     if snapshot is not None and ref is None:
         some = ", ".join(str(one.get("snapshot-id")) for one in kept[-20:])
         raise NotKnownError(f"there is no snapshot {snapshot}; there are {some or 'none'}")
     raise Malformed(
-        f"snapshot {wanted} is not among the {len(kept)} that the metadata hold",
+        f"snapshot {snapshot_id} is not among the {len(kept)} that the metadata hold",
         rule=CURRENT,
         field="metadata.current-snapshot-id" if ref is None else "metadata.refs",
         expected="the id of a snapshot in the list",
-        actual=str(wanted),
+        actual=str(snapshot_id),
     )
 
 

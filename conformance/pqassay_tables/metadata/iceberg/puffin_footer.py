@@ -13,7 +13,7 @@ from pqassay_tables.metadata.delta.actions import object_of, parse
 RULE = "ICE-070"
 
 MOST_FOOTER = 1 << 26
-"""Bytes of a footer that are read, at most: it lists half a million deletion vectors in so many."""
+"""Bytes of a footer that are read, at most: they hold half a million deletion vectors."""
 
 FIRST_READ = 1 << 14
 """Bytes at the end of a file that are read at once, most often the whole footer."""
@@ -27,7 +27,7 @@ class Blob(NamedTuple):
         type: What it is.
         length: Its bytes.
         codec: How it is compressed; ``None`` if it is not.
-        properties: What else is said of it.
+        properties: What else the footer says about it.
     """
 
     number: int
@@ -69,13 +69,13 @@ def read_footer(name: str, source: Source) -> PuffinFooter:
     last = source.read(max(0, size - FIRST_READ), min(size, FIRST_READ))
     for raw, at in ((source.read(0, len(MAGIC)), 0), (last[-len(MAGIC) :], size - len(MAGIC))):
         if raw != MAGIC:
-            said = f"it {'ends' if at else 'begins'} with {raw!r}"
-            raise _broken(name, said, MAGIC.decode(), repr(raw), at, len(MAGIC))
+            message = f"it {'ends' if at else 'begins'} with {raw!r}"
+            raise _broken(name, message, MAGIC.decode(), repr(raw), at, len(MAGIC))
     tail = TAIL.parse(last[-TAIL.sizeof() :])
     length, start = tail.size, size - TAIL.sizeof() - tail.size
     if length < 0 or start < 2 * len(MAGIC):
-        said = f"its footer is said to have {length} bytes, and the file has {size}"
-        raise _broken(name, said, "a footer in the file", str(length), size - TAIL.sizeof(), 4)
+        message = f"its footer is said to have {length} bytes, and the file has {size}"
+        raise _broken(name, message, "a footer in the file", str(length), size - TAIL.sizeof(), 4)
     if tail.flags & COMPRESSED:
         raise Unsupported(f"the footer of {name} is compressed", field=name)
     if length > MOST_FOOTER:
@@ -105,7 +105,9 @@ def _blobs(name: str, text: bytes, start: int) -> dict[int, Blob]:
     for number, one in enumerate(given):
         missing = _missing(one)
         if missing:
-            raise wrong(f"blob {number} has no {missing}", f"{missing} of every blob", "none of its type")
+            raise wrong(
+                f"blob {number} has no {missing}", f"{missing} of every blob", "missing, or of another type"
+            )
         properties = one.get("properties")
         blob = Blob(
             number,

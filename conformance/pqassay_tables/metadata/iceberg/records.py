@@ -24,7 +24,7 @@ class Layout:
 
     def __init__(self, container: Container, schema: Any, declared: JsonObject | None) -> None:
         if not isinstance(schema, dict) or cast("Json", schema).get("type") != "record":
-            raise container.broken(f"its objects are no records{f' of {declared.name}' if declared else ''}")
+            raise container.broken(f"its objects are not records{f' of {declared.name}' if declared else ''}")
         self.places: dict[int, int] = {}
         self.names: dict[int, str] = {}
         self.schemas: dict[int, Any] = {}
@@ -51,7 +51,7 @@ class Layout:
                 continue
             given = self.schemas[identifier]
             if not is_of_type(given, member.type):
-                told = f"field {identifier}, {member.name}, of {declared.name} is no {member.type}"
+                told = f"field {identifier}, {member.name}, of {declared.name} is not of type {member.type}"
                 raise container.broken(told)
 
     def value(self, record: list[Any], identifier: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pqassay.tables.claims import Place
+from pqassay.tables.claims import ClaimPlace
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import DATA
 from pqassay_tables.metadata.iceberg.manifests import Entry, Manifest
@@ -27,7 +27,7 @@ class RowIds(NamedTuple):
     is_own: bool
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ClaimPlace:
         """Where the first id is written."""
         return (
             self.entry.place(field_ids.FIRST_ROW_ID)

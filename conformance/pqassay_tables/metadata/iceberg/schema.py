@@ -91,7 +91,7 @@ class IcebergSchema:
         columns: Each by its id, of the newest schema that has it.
         specs: The partition fields by the id of the spec.
         orders: The sort fields by the id of the sort order.
-        names: Of files without ids, the names of columns by ids; empty where the table says nothing of such files.
+        names: The names of columns by ids in files without ids; empty where the table does not map such files.
         nested: The ids of structs, lists and maps.
         newest: The schema that counts before others, as it is declared.
         aliases: All names that a column may have in files without ids, by ids, without those of what it is in.
@@ -162,7 +162,7 @@ Columns = frozenset[tuple[Any, ...]]
 
 
 def columns_of(struct: Any, depth: int = 0) -> Columns:
-    """The columns of a schema, so that two can be compared. Raises `Malformed` where it is none."""
+    """The columns of a schema, so that two can be compared. Raises `Malformed` where it is not a schema."""
     if not isinstance(struct, dict) or cast("Json", struct).get("type") != "struct" or depth > DEEPEST:
         raise broken("schemas", "a schema is not a struct", "struct", struct)
     fields = objects(cast("Json", struct), "fields")
@@ -284,15 +284,15 @@ def _specs(metadata: Json) -> dict[int, tuple[PartitionField, ...]]:
     given = objects(metadata, "partition-specs")
     if not given:
         return {0: tuple(partition_fields(objects(metadata, "partition-spec")))}
-    found: dict[int, tuple[PartitionField, ...]] = {}
+    specs: dict[int, tuple[PartitionField, ...]] = {}
     for spec in given:
         identifier = spec.get("spec-id")
         if type(identifier) is not int:
             raise broken("partition-specs", "a partition spec has no id", "an id", identifier)
         if "fields" not in spec:
             raise broken("partition-specs", f"partition spec {identifier} has no fields", "a list of fields", spec)  # fmt: skip
-        found[identifier] = tuple(partition_fields(objects(spec, "fields")))
-    return found
+        specs[identifier] = tuple(partition_fields(objects(spec, "fields")))
+    return specs
 
 
 def partition_fields(given: list[Json]) -> Iterator[PartitionField]:
@@ -323,12 +323,12 @@ def transform_parts(transform: str) -> tuple[str, int]:
 
 
 def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
-    found: dict[int, tuple[SortField, ...]] = {}
+    orders: dict[int, tuple[SortField, ...]] = {}
     for order in objects(metadata, "sort-orders"):
         identifier = order.get("order-id")
         if type(identifier) is not int or "fields" not in order:
             raise broken("sort-orders", "a sort order has no id or no fields", "both", order)
-        found[identifier] = tuple(
+        orders[identifier] = tuple(
             SortField(
                 source if type(source := one.get("source-id")) is int else None,
                 str(one.get("transform"))[:80],
@@ -338,7 +338,7 @@ def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
             )
             for one in objects(order, "fields")
         )
-    return found
+    return orders
 
 
 def _names(metadata: Json) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:

@@ -32,7 +32,7 @@ class ElsewhereError(Exception):
 
 @dataclass(eq=False)  # what follows from one is kept for it
 class IcebergState:
-    """What the metadata say of a snapshot.
+    """What the metadata say about a snapshot.
 
     Attributes:
         file: The metadata file, relative to the table.
@@ -189,7 +189,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 
 
 def plain_path(path: str) -> str:
-    """A path or URI in the form in which it is compared: ways to write the same scheme are one, and ``file:`` is none.
+    """A path or URI in the form in which it is compared: ways to write the same scheme are one, and ``file:`` is dropped.
 
     >>> plain_path("file:///tmp/t/"), plain_path("file:/tmp/t"), plain_path("s3a://b/t")
     ('/tmp/t', '/tmp/t', 's3://b/t')

@@ -86,7 +86,7 @@ def _is_null(entry: Entry, identifier: int) -> bool:
 
 
 def _holds(low: Scalar, high: Scalar, value: Any, kind: str) -> bool:
-    """Whether a partition value may be that of values between two bounds; true where nobody can tell."""
+    """Whether a partition value may be that of values between two bounds; true where that is not known."""
     if value is None:
         return False
     found = partition_scalar(low, value, kind)
@@ -110,7 +110,7 @@ def transformed(transform: str, parameter: int, kind: str, raw: bytes) -> Scalar
     """The transform of a value that is serialized by itself; moments in nanoseconds.
 
     Raises:
-        ValueError: It is no value of the type, or the transform takes none of it.
+        ValueError: It is not a value of the type, or the transform does not take the type.
         UnknownType: Values of the type are not compared.
     """
     typed = value_of(kind, raw)

@@ -170,7 +170,7 @@ def geospatial(kind: str) -> Literal["geometry", "geography"] | None:
 
 
 def point(raw: bytes) -> tuple[float, ...] | None:
-    """The coordinates of a bound of a geospatial column: x and y, and maybe z, which may be NaN, and m; ``None`` where it is none.
+    """The coordinates of a bound of a geospatial column: x and y, and maybe z, which may be NaN, and m; ``None`` where it is not a point.
 
     >>> point(struct.pack("<2d", 1.0, 2.0)), point(bytes(17))
     ((1.0, 2.0), None)

@@ -58,7 +58,7 @@ NOWHERE = BytesSource(b"")
 """The source of claims that are kept: nothing more is read of them."""
 
 Identity = tuple[str, int, int, int]
-"""Name, size, modification time and inode of a file; the latter two are 0 where nobody knows."""
+"""Name, size, modification time and inode of a file; the latter two are 0 where they are not known."""
 
 
 class SchemaField(NamedTuple):
@@ -117,7 +117,7 @@ class FileFacts:
         framing: Where its parts are.
         schema: The schema as Arrow reads it.
         claims: What was read of chunks, by row group and position of the leaf.
-        directory: The distinct sets and KLL sketches that its index directory has; ``None`` as long as nobody looked.
+        directory: The distinct sets and KLL sketches that its index directory has; ``None`` until they are looked for.
         sets: Those that were read, or why one is left aside.
         sketches: The sketches that were read.
     """
@@ -147,7 +147,7 @@ class FileFacts:
     @cached_property
     def leaves(self) -> Sequence[SchemaLeaf]:
         """The leaf columns."""
-        found = leaves(self.metadata)
+        leaves_there = leaves(self.metadata)
         for number, element in enumerate(self.metadata.schema[1:], 1):
             if element.repetition_type not in REPETITIONS:
                 raise Malformed(
@@ -165,13 +165,13 @@ class FileFacts:
                     rule="PQF-015",
                     field=f"footer.row_groups[{number}].num_rows",
                 )
-            if len(group.columns) != len(found):
+            if len(group.columns) != len(leaves_there):
                 raise Malformed(
-                    f"row group {number} lists {len(group.columns)} chunks for {len(found)} columns",
+                    f"row group {number} lists {len(group.columns)} chunks for {len(leaves_there)} columns",
                     rule="PQF-012",
                     field=f"footer.row_groups[{number}].columns",
                 )
-        return found
+        return leaves_there
 
     def has_only_nulls(self, row_group: int, leaf: int) -> bool:
         """Whether every row of a chunk is null, so that it is not fetched; only ``_pm`` is relied on for it."""
@@ -223,7 +223,7 @@ class FileFacts:
         return self._found(name)[0]
 
     def leaf_of(self, name: str) -> int | None:
-        """Position of the leaf that a column is; ``None`` where it is none, or several. Raises as `place_of`."""
+        """Position of the leaf of a column; ``None`` where it is not a leaf, or several. Raises as `place_of`."""
         return self._found(name)[1]
 
     def _found(self, name: str) -> tuple[int, int | None]:
@@ -312,7 +312,7 @@ class KeptFacts:
             return self._facts.get(identity)
 
     def keep(self, identity: Identity, facts: FileFacts) -> None:
-        """Keep the facts of a file; of one whose modification time nobody knows, nothing is kept."""
+        """Keep the facts of a file; without a known modification time, nothing is kept."""
         if not identity[2]:
             return
         with self._lock:
@@ -328,7 +328,7 @@ class KeptFacts:
 
 
 KEPT_FACTS = KeptFacts()
-"""Of this process."""
+"""The cache of this process."""
 
 
 __all__ = ["KEPT_FACTS", "FileFacts", "KeptFacts", "SchemaField", "read_facts"]

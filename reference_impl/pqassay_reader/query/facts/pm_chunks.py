@@ -36,7 +36,7 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import Repetition
 from pqassay_spec.pm.from_parquet.snapshot import ENCODING_BITS
 from pqassay_spec.pm.types import logical_type
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 _ENCODING_BITS = [(encoding, int(bit)) for encoding, bit in ENCODING_BITS.items()]
 # Plain numbers: flags with names take many times longer to combine, and a scan asks for each chunk.
@@ -59,7 +59,7 @@ class ChunkRows:
         logical: Whether values get the types that QuestDB's type codes say.
 
     Raises:
-        Refused: There is no such column, or a column's levels are none that a schema has.
+        Refused: There is no such column, or no schema has the levels of a column.
     """
 
     def __init__(
@@ -146,14 +146,14 @@ class ChunkRows:
             schema = schema_of(column, logical=self._logical)
             facts = facts_of(schema, chunk.codec, chunk.encodings, chunk.num_values)
             pages = LeafPages(facts, raw[:split], [raw[split:]])
-            found = _decoded(column, mini_file(schema, [pages], rows))
+            values = _decoded(column, mini_file(schema, [pages], rows))
         except FormatError as error:
             raise error.within(file=self._ranges.name, field=where, offset=chunk.byte_range_start) from None
         except (pa.ArrowException, OSError) as error:
             raise Undecodable(f"{where} cannot be decoded: {' '.join(str(error).split())}") from error
-        if len(found) != rows:
-            raise Undecodable(f"{where} holds {len(found)} rows, of which _pm says there are {rows}")
-        return found
+        if len(values) != rows:
+            raise Undecodable(f"{where} holds {len(values)} rows, of which _pm says there are {rows}")
+        return values
 
 
 def _overlap(held: range, asked: range | None) -> range:
@@ -162,7 +162,7 @@ def _overlap(held: range, asked: range | None) -> range:
     return range(max(held.start, asked.start), min(held.stop, asked.stop))
 
 
-def _decoded(column: Column, content: bytes) -> Any:
+def _decoded(column: SnapshotColumn, content: bytes) -> Any:
     found: Any = pq.read_table(pa.BufferReader(content), use_threads=False).column(0)
     while not column.max_rep_level and pa.types.is_struct(found.type):
         found = pc.struct_field(found, 0)  # groups stand for levels only
@@ -170,7 +170,7 @@ def _decoded(column: Column, content: bytes) -> Any:
 
 
 def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
-    """What the footer of a small file says of the chunk."""
+    """What the footer of a small file says about the chunk."""
     named = [encoding for encoding, bit in _ENCODING_BITS if encodings & bit]
     return ColumnMetaData(
         type=schema[-1].type or 0,
@@ -187,7 +187,7 @@ def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_va
 # ------------------------------------------------------------------------------------------------------- the schema
 
 
-def schema_of(column: Column, *, logical: bool = True) -> list[SchemaElement]:
+def schema_of(column: SnapshotColumn, *, logical: bool = True) -> list[SchemaElement]:
     """A schema whose only leaf has the levels of a column: lists in lists for its repetition levels, the rest optional.
 
     Which of the groups are optional is not in ``_pm``; the rows are the same however they are shared out, but for the

@@ -46,7 +46,7 @@ from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import StatFlag
 from pqassay_spec.pm.skip import read_bound
-from pqassay_spec.pm.value import Column, ExternalBloom
+from pqassay_spec.pm.value import ExternalBloom, SnapshotColumn
 
 BOUNDED = (Type.BOOLEAN, Type.INT32, Type.INT64, Type.FLOAT, Type.DOUBLE, Type.BYTE_ARRAY)
 """Physical types whose bounds compare in ``_pm`` as in Parquet, whatever the column means."""
@@ -88,15 +88,15 @@ class _Chunks(Sequence[ColumnChunk]):
         facts.statistics = self._statistics(place, column, stored)
         return ColumnChunk(file_offset=0, meta_data=facts)
 
-    def _statistics(self, place: int, column: Column, stored: pm.ColumnChunk) -> Statistics:
+    def _statistics(self, place: int, column: SnapshotColumn, stored: pm.ColumnChunk) -> Statistics:
         counts = stored.stat_flags & _NULL_COUNT_PRESENT
-        found = Statistics(null_count=stored.null_count if counts else None)
+        statistics = Statistics(null_count=stored.null_count if counts else None)
         if column.physical_type in BOUNDED:
-            found.min_value, found.max_value = (
+            statistics.min_value, statistics.max_value = (
                 read_bound(self._reader.source, self.block, place, column, side, self._reader.footer.start)
                 for side in pm_block.SIDES
             )
-        return found
+        return statistics
 
 
 @dataclass
@@ -132,19 +132,19 @@ class PmClaims(ChunkClaims):
     def bitset(self) -> bytes:
         """The bitset of the bloom filter. Raises `Mistrusted`."""
         try:
-            found = self.reader.bloom(self.row_group, self.place)
-            if isinstance(found, ExternalBloom):
-                found = self.source.read(found.offset, found.length)
+            raw = self.reader.bloom(self.row_group, self.place)
+            if isinstance(raw, ExternalBloom):
+                raw = self.source.read(raw.offset, raw.length)
         except FormatError as error:
             raise Mistrusted(str(error)) from None
-        if not found or not found.strip(b"\0"):
+        if not raw or not raw.strip(b"\0"):
             raise Mistrusted("there is no bloom filter, or an empty one")
-        return found
+        return raw
 
 
 @dataclass
 class PmFacts(FileFacts):
-    """What ``_pm`` says of a file."""
+    """What ``_pm`` says about a file."""
 
     reader: PmReader | None = None
 
@@ -188,7 +188,7 @@ class PmFacts(FileFacts):
 
 
 def pm_facts(reader: PmReader, size: int) -> PmFacts:
-    """The facts that a snapshot says of its Parquet file.
+    """The facts that a snapshot states about its Parquet file.
 
     Args:
         reader: The snapshot.
@@ -208,7 +208,7 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
     columns = reader.columns
     twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
     if twice:
-        raise Refused(f"column {twice[0]} has several parts, of which _pm does not say how they are nested")
+        raise Refused(f"column {twice[0]} has several parts, and _pm does not say how they are nested")
     described = FieldsOfColumns(columns)
     metadata = _Metadata(
         [_RowGroup(_Chunks(reader, number, described)) for number in range(reader.row_group_count)],

@@ -20,7 +20,7 @@ from pqassay_reader.query.facts.pm_chunks import schema_of
 from pqassay_reference.pages.mini_file import ROOT, mini_file
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
-from pqassay_spec.pm.value import Column
+from pqassay_spec.pm.value import SnapshotColumn
 
 
 class _Kind(NamedTuple):
@@ -42,9 +42,9 @@ _decisive = attrgetter(
 
 
 def _kinds_of(columns: Sequence[Column]) -> list[_Kind]:
-    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where a column's levels are none that a schema has."""
+    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where no schema has the levels of a column."""
     known: dict[Any, _Kind] = {}
-    found: list[_Kind] = []
+    kinds: list[_Kind] = []
     for column in columns:
         key = _decisive(column)
         kind = known.get(key)
@@ -52,8 +52,8 @@ def _kinds_of(columns: Sequence[Column]) -> list[_Kind]:
             elements = schema_of(column)
             read: pa.Schema = pq.ParquetFile(pa.BufferReader(mini_file(elements, [], 0))).schema_arrow
             kind = known[key] = _Kind(elements, read.field(0))
-        found.append(kind)
-    return found
+        kinds.append(kind)
+    return kinds
 
 
 class FieldsOfColumns(Sequence[SchemaField]):
@@ -63,10 +63,10 @@ class FieldsOfColumns(Sequence[SchemaField]):
         columns: The columns of a snapshot, their names distinct.
 
     Raises:
-        Refused: A column's levels are none that a schema has.
+        Refused: No schema has the levels of a column.
     """
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[SnapshotColumn]) -> None:
         self._columns, self._kinds = columns, _kinds_of(columns)
         self.schema = pa.schema(
             [kind.field.with_name(column.name) for kind, column in zip(self._kinds, columns, strict=True)]

@@ -1,4 +1,4 @@
-"""Work that is done ahead of whoever takes the results, in order, and never more of it than agreed."""
+"""Work that is done ahead of the consumer of the results, in order, and never more of it than agreed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ahead(
     *,
     slowly: bool = False,
 ) -> Iterator[Result]:
-    """The results of a function, in the order of its arguments, so many of them worked on before they are asked for.
+    """The results of a function, in the order of its arguments, some of them worked on before they are asked for.
 
     Args:
         pool: Works on them; ``None`` to work on each when it is asked for.

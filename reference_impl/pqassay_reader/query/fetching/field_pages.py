@@ -96,13 +96,13 @@ class FieldPages:
         """The layout by the offset indexes, if all are there and count; else one without pages."""
         if self._reading.indexed and not self._is_null:
             try:
-                found = [leaf.indexed() for leaf in self._bare]
+                indexed = [leaf.indexed() for leaf in self._bare]
             except Mistrusted:
                 pass
             else:
-                for place, leaf in zip(self.field.leaves, found, strict=True):
+                for place, leaf in zip(self.field.leaves, indexed, strict=True):
                     self._facts.remember(self._row_group, place, leaf.claims)
-                return PageLayout(found, self.row_count)
+                return PageLayout(indexed, self.row_count)
         return PageLayout(self._bare, self.row_count)
 
     @property

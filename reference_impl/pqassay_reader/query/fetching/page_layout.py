@@ -49,7 +49,7 @@ class Leaf:
     """One leaf column of a field, in one row group.
 
     Attributes:
-        claims: What the file says of the chunk.
+        claims: What the file says about the chunk.
         start: Its first byte.
         stop: The byte behind its last.
         pages: Its pages of values; none where they are not known.
@@ -125,7 +125,7 @@ def leaf_of(claims: ChunkClaims, body: range, row_group: int, file: str) -> Leaf
 
 def _walked(raw: bytes, base: int) -> list[Page]:
     """The pages of values in the bytes of a chunk, found from header to header; none where one cannot be read."""
-    found: list[Page] = []
+    pages: list[Page] = []
     at = row = 0
     view = memoryview(raw)
     while at < len(raw):
@@ -138,12 +138,12 @@ def _walked(raw: bytes, base: int) -> list[Page]:
         if header.compressed_page_size < 0 or stop > len(raw):
             return []
         if data is not None and data.num_values > 0:
-            found.append(Page(base + at, base + stop, row, data.num_values))
+            pages.append(Page(base + at, base + stop, row, data.num_values))
             row += data.num_values
-        elif header.type != PageType.DICTIONARY_PAGE or found:
+        elif header.type != PageType.DICTIONARY_PAGE or pages:
             return []  # pages without rows, or a dictionary among pages: not worth a plan
         at = stop
-    return found
+    return pages
 
 
 @dataclass(frozen=True)

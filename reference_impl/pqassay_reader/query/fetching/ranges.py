@@ -1,6 +1,6 @@
 """Ranges of one file as they are fetched: each byte at most once, neighbours in one request, several requests at once.
 
-What is fetched is held until nobody can need it any more: the ranges of metadata as long as the file is open, those of pages until
+What is fetched is held as long as it can be needed: the ranges of metadata as long as the file is open, those of pages until
 the rows that they hold have been read.
 """
 
@@ -25,7 +25,7 @@ columns, and is less than most pages are long.
 
 REMOTE_GAP = 256 << 10
 """The same behind a URI. Requests run at once, so that a larger gap saves requests, and hardly time; from 1 MiB on it reads along pages that
-nobody needs."""
+are not needed."""
 
 STEP_GAPS = 4
 """What a further step costs behind a URI, in gaps: requests of one step run at once, whereas a step waits for the one before. At 30 ms a
@@ -206,7 +206,7 @@ class FetchedRanges:
             self._held = [segment for segment in self._held if segment.until > row]
 
     def drop_long(self, longer_than: int) -> None:
-        """Let go of metadata that was fetched in ranges of more than so many bytes, such as bloom filters, which are asked once."""
+        """Let go of metadata that was fetched in ranges of more than a number of bytes, such as bloom filters, which are asked once."""
         with self._lock:
             self._held = [
                 one for one in self._held if one.until != FOREVER or one.stop - one.start <= longer_than
@@ -214,16 +214,16 @@ class FetchedRanges:
 
     def _overlapping(self, start: int, stop: int) -> list[_Segment]:
         first = max(bisect_right(self._held, start, key=lambda one: one.start) - 1, 0)
-        found: list[_Segment] = []
+        segments: list[_Segment] = []
         for segment in self._held[first:]:
             if segment.start >= stop:
                 break
             if segment.stop > start:
-                found.append(segment)
-        return found
+                segments.append(segment)
+        return segments
 
     def _missing(self, piece: Piece) -> list[Piece]:
-        """The parts of a range that nobody has asked for; the others are held as long as this one needs them."""
+        """The parts of a range that were not asked for yet; the others are held as long as this one needs them."""
         parts: list[Piece] = []
         start = piece.start
         for segment in self._overlapping(piece.start, piece.stop):
@@ -253,7 +253,7 @@ class FetchedRanges:
     def _fetch(self, segment: _Segment) -> None:
         try:
             segment.data.set_result(self._source.read(segment.start, segment.stop - segment.start))
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the bytes gets it
+        except BaseException as error:  # noqa: BLE001 - the thread that waits for the bytes gets it
             with self._lock:
                 self._held = [one for one in self._held if one is not segment]
             segment.data.set_exception(error)

@@ -40,7 +40,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def request_pool() -> Executor:
-    """The pool; nobody shuts it down."""
+    """The pool; it is never shut down."""
     return _KEPT.pool()
 
 

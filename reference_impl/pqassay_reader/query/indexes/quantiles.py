@@ -1,10 +1,10 @@
-"""What KLL sketches say of a condition: which row groups it leaves, by smallest and largest values, and how many rows, by ranks.
+"""What KLL sketches say about a condition: which row groups it leaves, by smallest and largest values, and how many rows, by ranks.
 
 The smallest and the largest value of a sketch are exact, and leave out a row group as statistics do.  Ranks are estimates, which never leave out a row:
 they say only which part of a condition is tried first.
 
 A sketch holds numbers as doubles.  Rounding keeps their order and may make two of them equal; so a constant that equals a bound
-leaves nothing out.  Of nulls and NaN a sketch says nothing but how many other values there are.
+leaves nothing out.  A sketch counts neither nulls nor NaN, only the other values.
 
 Source: chapter ``directory.md``, section "Sketches"; chapter ``scan.md``, section "Distinct sets".
 """
@@ -33,7 +33,7 @@ from pqassay_spec.parquet.column_order import FLOATING, type_order
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 WORTH = 8
-"""A sketch is read where what it may save takes so many times its bytes."""
+"""A sketch is read where what it may save takes this many times its bytes."""
 
 GRANULARITIES = (Granularity.ROW_GROUP, Granularity.FILE)
 """The sketches that are asked, those of row groups before one of the whole file."""
@@ -181,16 +181,16 @@ def file_quantiles(
         place = facts.leaf_of(name)
         if place is None or not has_quantiles(facts.leaves[place]):
             continue
-        found = _entry_of(entries, facts.leaves[place])
-        if found is None or found.entry.head.stored_length * WORTH > saved:
+        entry = _entry_of(entries, facts.leaves[place])
+        if entry is None or entry.entry.head.stored_length * WORTH > saved:
             continue
         try:
             library()
-            columns[name] = facts.leaves[place], _kept(found, source, facts)
+            columns[name] = facts.leaves[place], _kept(entry, source, facts)
         except Refused:
             return None, aside
         except FormatError as error:
-            aside.append(LeftAside(found.name, error.reason or str(error)))
+            aside.append(LeftAside(entry.name, error.reason or str(error)))
     return (FileQuantiles(columns, facts.row_counts) if columns else None), aside
 
 

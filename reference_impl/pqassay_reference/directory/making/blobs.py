@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Blob(NamedTuple):
+class MadeBlob(NamedTuple):
     """A blob before compression.
 
     Attributes:

@@ -79,15 +79,15 @@ def find_columns(metadata: FileMetaData, paths: Sequence[Path]) -> list[Describe
 def paths_called(metadata: FileMetaData, names: Sequence[str]) -> list[Path]:
     """The paths of columns that are named by their paths joined by dots. Raises `Refused`."""
     known = leaves(metadata)
-    found: list[Path] = []
+    paths: list[Path] = []
     for name in names:
         named = [leaf for leaf in known if leaf.is_called(name)]
         if not named:
             raise Refused(f"there is no column {name}; columns are: {listed(known)}")
         if len(named) > 1:
             raise Refused(f"there are {len(named)} columns called {name}")
-        found.append(named[0].path)
-    return found
+        paths.append(named[0].path)
+    return paths
 
 
 def _described(known: Sequence[SchemaLeaf], path: Path) -> DescribedColumn:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from construct import Int32ul
 
-from pqassay_reference.directory.making.blobs import Blob
+from pqassay_reference.directory.making.blobs import MadeBlob
 from pqassay_reference.directory.making.described_data import DescribedData
 from pqassay_reference.directory.making.ordered_values import (
     OrderedValues,
@@ -23,12 +23,12 @@ from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.directory.distinct_set import SetFlags, SetHead
 
 
-class _Part(NamedTuple):
+class _SetPart(NamedTuple):
     flags: SetFlags
     values: Any
 
 
-def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) -> Blob:
+def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) -> MadeBlob:
     """The blob of the distinct sets of a column.
 
     Args:
@@ -40,7 +40,7 @@ def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) ->
         Refused: The blob would be too large.
     """
     column, is_file = data.columns[0], data.granularity == Granularity.FILE
-    parts: list[_Part] = []
+    parts: list[_SetPart] = []
     for group in data.row_groups():
         values = ordered_values(column, group.columns[0])
         for start, stop in itertools.pairwise(group.bounds.tolist()):
@@ -59,31 +59,31 @@ def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) ->
     ]
     blob = Int32ul.build(len(parts)) + b"".join(heads) + b"".join(packed)
     limit.require(len(blob))
-    return Blob(blob, sum(len(part.values) for part in parts))
+    return MadeBlob(blob, sum(len(part.values) for part in parts))
 
 
-def _part(values: OrderedValues) -> _Part:
+def _part(values: OrderedValues) -> _SetPart:
     flags, nans = SetFlags.COMPLETE, values.nan_count
     if values.values.null_count > nans:
         flags |= SetFlags.NULLS
     if nans:
         flags |= SetFlags.NAN
-    return _Part(flags, values.distinct)
+    return _SetPart(flags, values.distinct)
 
 
-def _together(parts: list[_Part]) -> _Part:
+def _together(parts: list[_SetPart]) -> _SetPart:
     flags = SetFlags.COMPLETE
     for part in parts:
         flags |= part.flags
-    return _Part(flags, united([part.values for part in parts]))
+    return _SetPart(flags, united([part.values for part in parts]))
 
 
-def _listed(part: _Part, most: int | None) -> _Part:
+def _listed(part: _SetPart, most: int | None) -> _SetPart:
     """A part with its values in ascending order, the least of them if they are too many."""
     values = part.values.sort()
     if most is None or len(values) <= most:
-        return _Part(part.flags, values)
-    return _Part(part.flags & ~SetFlags.COMPLETE, values[:most])
+        return _SetPart(part.flags, values)
+    return _SetPart(part.flags & ~SetFlags.COMPLETE, values[:most])
 
 
 __all__ = ["distinct_sets"]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from pqassay_reference.directory.making.blobs import Blob
+from pqassay_reference.directory.making.blobs import MadeBlob
 from pqassay_reference.directory.making.described_data import (
     DescribedColumn,
     DescribedData,
@@ -113,12 +113,12 @@ def make_index(file: OpenFile, request: Request, *, writer: str = WRITER) -> Mad
         _require_frame(request, len(request.payload))
         data = DescribedData(file, (), request.granularity)
         data.read_stored([position for position, _ in described_places(file.metadata, request.columns)])
-        blob = Blob(request.payload, 0)
+        blob = MadeBlob(request.payload, 0)
     return index_of(data, request, blob, compressed(blob.data, request.codec), writer=writer)
 
 
 def index_of(
-    data: DescribedData, request: Request, blob: Blob, stored: bytes, *, writer: str = WRITER
+    data: DescribedData, request: Request, blob: MadeBlob, stored: bytes, *, writer: str = WRITER
 ) -> MadeIndex:
     """The entry around a blob that was made of some data, which were read to their end.
 
@@ -151,7 +151,7 @@ def index_of(
     return MadeIndex(entry, stored)
 
 
-def _blob(data: DescribedData, request: Request) -> Blob:
+def _blob(data: DescribedData, request: Request) -> MadeBlob:
     limit = SizeLimit(request.max_bytes, request.names)
     if request.type == IndexType.DISTINCT_SET:
         return distinct_sets(data, most=request.most, limit=limit)

@@ -5,7 +5,7 @@ Source: chapters ``directory.md``, section "IDX1 in a directory", and ``idx1.md`
 
 from __future__ import annotations
 
-from pqassay_reference.directory.making.blobs import Blob
+from pqassay_reference.directory.making.blobs import MadeBlob
 from pqassay_reference.directory.making.described_data import DescribedData
 from pqassay_reference.directory.making.ordered_values import each_plain, ordered_values, united
 from pqassay_reference.directory.size_limit import SizeLimit
@@ -14,7 +14,7 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.schema.leaf_columns import is_string
 
 
-def idx1_blob(data: DescribedData, *, limit: SizeLimit) -> Blob:
+def idx1_blob(data: DescribedData, *, limit: SizeLimit) -> MadeBlob:
     """The IDX1 blob of a column of text.
 
     Raises:
@@ -22,7 +22,9 @@ def idx1_blob(data: DescribedData, *, limit: SizeLimit) -> Blob:
     """
     column = data.columns[0]
     if not is_string(column.leaf):
-        raise Refused(f"column {column.leaf.name} holds {column.leaf.physical_type}, no text")
+        raise Refused(
+            f"column {column.leaf.name} is {column.leaf.physical_type}; only string columns can be indexed"
+        )
     found = united([])
     for group in data.row_groups():
         found = united([found, ordered_values(column, group.columns[0]).distinct])
@@ -33,4 +35,4 @@ def idx1_blob(data: DescribedData, *, limit: SizeLimit) -> Blob:
     except (UnicodeDecodeError, ValueError) as error:
         raise Refused(f"column {column.leaf.name}: {error}") from None
     limit.require(len(blob))
-    return Blob(blob, len(texts))
+    return MadeBlob(blob, len(texts))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pqassay_reference.directory.making.blobs import Blob
+from pqassay_reference.directory.making.blobs import MadeBlob
 from pqassay_reference.directory.making.described_data import DescribedColumn, DescribedData
 from pqassay_reference.directory.making.ordered_values import (
     OrderedValues,
@@ -44,7 +44,7 @@ def library() -> Any:
     return module
 
 
-def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, limit: SizeLimit) -> Blob:
+def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, limit: SizeLimit) -> MadeBlob:
     """The blob of sketches of a column.
 
     Args:
@@ -60,7 +60,7 @@ def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, lim
     new = _maker(kind, parameter)
     give = _give_to_hll if kind == IndexType.HLL else _give_to_kll
     parts: list[Any] = [new()] if data.granularity == Granularity.FILE else []
-    given = 0
+    value_count = 0
     for group in data.row_groups():
         values = ordered_values(column, group.columns[0])
         for start, stop in itertools.pairwise(group.bounds.tolist()):
@@ -68,10 +68,10 @@ def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, lim
                 parts.append(new())
             part = values.slice(start, stop)
             give(parts[-1], column, part)
-            given += len(part.values) - part.values.null_count
+            value_count += len(part.values) - part.values.null_count
     made = [part.serialize_compact() if kind == IndexType.HLL else part.serialize() for part in parts]
     limit.require(sum(map(len, made)))
-    return Blob(build_sketches(made), given)
+    return Blob(build_sketches(made), value_count)
 
 
 def _maker(kind: IndexType, parameter: int | None) -> Callable[[], Any]:

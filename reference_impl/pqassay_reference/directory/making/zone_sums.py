@@ -16,7 +16,7 @@ import pyarrow as pa
 from construct import Int32ul, Int64ul
 from numpy.typing import NDArray
 
-from pqassay_reference.directory.making.blobs import Blob
+from pqassay_reference.directory.making.blobs import MadeBlob
 from pqassay_reference.directory.making.described_data import DescribedColumn, DescribedData, GroupValues
 from pqassay_reference.directory.making.grouping import MOST_COMBINATIONS, Groups, grouped, ranked
 from pqassay_reference.directory.making.ordered_values import (
@@ -49,7 +49,7 @@ _HIGH, _AT_ONCE = 27, 1 << 26
 """Bits of the higher part of a mantissa, and how many of them a double adds exactly."""
 
 _PUT_TOGETHER = 8
-"""Groups of row groups are put together when there are so many times as many as there were after the last time."""
+"""Groups of row groups are put together when their number has grown by this factor since the last time."""
 
 
 class Zones(NamedTuple):
@@ -76,26 +76,26 @@ class Zones(NamedTuple):
         return len(self.rows)
 
 
-def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
+def zone_sums(data: DescribedData, *, limit: SizeLimit) -> MadeBlob:
     """The blob of the zone sums of the last column, for each combination of the others.
 
     Raises:
         Refused: A sum takes more than 128 bits, or the blob is too large.
     """
-    found: list[Zones] = []
+    zones: list[Zones] = []
     is_file = data.granularity == Granularity.FILE
     for group in data.row_groups():
-        found.append(_zones(data, group))
+        zones.append(_zones(data, group))
         if not is_file:
-            limit.require(Group.size * sum(map(len, found)))
-        elif sum(map(len, found)) > _PUT_TOGETHER * len(found[0]):
-            found = [_merged(found)]
-            limit.require(Group.size * len(found[0]))
+            limit.require(Group.size * sum(map(len, zones)))
+        elif sum(map(len, zones)) > _PUT_TOGETHER * len(zones[0]):
+            zones = [_merged(zones)]
+            limit.require(Group.size * len(zones[0]))
     if is_file:
-        found = [_merged(found)] if found else [_without_rows(len(data.columns) - 1)]
-    blob = _built(data.columns, found)
+        zones = [_merged(zones)] if zones else [_without_rows(len(data.columns) - 1)]
+    blob = _built(data.columns, zones)
     limit.require(len(blob))
-    return Blob(blob, sum(map(len, found)))
+    return Blob(blob, sum(map(len, zones)))
 
 
 def _without_rows(key_count: int) -> Zones:
@@ -137,15 +137,15 @@ def _extremes(values: Any, groups: Groups) -> list[Any]:
         there = np.asarray(values.is_valid())
         numbers, of_rows, absent = numbers[there], of_rows[there], groups.counts(there) == 0
     limits = np.iinfo(numbers.dtype)
-    found: list[Any] = []
+    extremes: list[Any] = []
     for beyond, way in ((limits.max, np.minimum), (limits.min, np.maximum)):
         bounds = np.full(groups.group_count, beyond, numbers.dtype)
         way.at(bounds, of_rows, numbers)
         if distinct is None:
-            found.append(pa.array(bounds, mask=absent))
+            extremes.append(pa.array(bounds, mask=absent))
         else:
-            found.append(distinct.take(pa.array(bounds - 1, mask=absent)))
-    return found
+            extremes.append(distinct.take(pa.array(bounds - 1, mask=absent)))
+    return extremes
 
 
 def _totals(column: DescribedColumn, values: Any, groups: Groups) -> Any:

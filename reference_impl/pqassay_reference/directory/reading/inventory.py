@@ -25,7 +25,7 @@ from pqassay_spec.parquet.file import read_footer, read_framing, read_head
 
 
 @dataclass(frozen=True)
-class Listed:
+class InventoryEntry:
     """One entry of a file.
 
     Attributes:
@@ -47,11 +47,11 @@ class Inventory:
         path: The file.
         entries: Its entries, in their order.
         foreign: Directories of other major versions.
-        damaged: What is wrong with directories that nobody can read.
+        damaged: What is wrong with directories that cannot be read.
     """
 
     path: str
-    entries: tuple[Listed, ...]
+    entries: tuple[InventoryEntry, ...]
     foreign: int
     damaged: tuple[Malformed, ...]
 
@@ -60,7 +60,7 @@ def list_indexes(path: str | os.PathLike[str]) -> Inventory:
     """What indexes a local file has. The footer and the blobs are read, and no data.
 
     Raises:
-        FormatError: The file is no Parquet file, or an encrypted one.
+        FormatError: The file is not a Parquet file, or an encrypted one.
         OSError: It cannot be read.
     """
     with about(os.fspath(path)), FileSource(path) as source:
@@ -71,7 +71,7 @@ def list_indexes(path: str | os.PathLike[str]) -> Inventory:
         indexes = stored_indexes(metadata)
         stale = [why_stale(entry, metadata) for entry in indexes.entries]
         entries = tuple(
-            Listed(entry, why, "" if why else _unusable(file, indexes, entry))
+            InventoryEntry(entry, why, "" if why else _unusable(file, indexes, entry))
             for entry, why in zip(indexes.entries, stale, strict=True)
         )
     return Inventory(os.fspath(path), entries, indexes.foreign, indexes.damaged)

@@ -38,17 +38,17 @@ def index_directory(source: Source) -> Value:
     """The usable entries of a file, and their parts.
 
     Raises:
-        FormatError: The file is no Parquet file. Nothing that a directory says raises anything.
+        FormatError: The file is not a Parquet file. Nothing that a directory says raises anything.
     """
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
-    found: list[Value] = []
+    entries: list[Value] = []
     for usable in read_entries(metadata, tuple(IndexType)).entries:
         try:
             parts = _PARTS[usable.type](usable, read_blob(usable, source, framing, metadata), source)
         except FormatError:
             continue
-        found.append(
+        entries.append(
             {
                 "type": usable.type.name,
                 "granularity": usable.granularity.name,
@@ -56,7 +56,7 @@ def index_directory(source: Source) -> Value:
                 "parts": parts,
             }
         )
-    return {"entries": found}
+    return {"entries": entries}
 
 
 def _require_parts(count: int, blob: Blob) -> None:
@@ -105,19 +105,19 @@ def _sums(usable: UsableEntry, blob: Blob, _: Source) -> list[Value]:
 def _group(
     group: Group, keys: list[Any], lower: Iterator[Any], upper: Iterator[Any], places: SumsPlaces
 ) -> Value:
-    said: Value = {
+    group_value: Value = {
         "keys": keys,
         "row_count": group.row_count,
         "null_count": group.null_count,
         "nan_count": group.nan_count,
     }
     if places.head.sum_kind == SumKind.INTEGER:
-        said["sum"] = json_value(integer_sum(group))
+        group_value["sum"] = json_value(integer_sum(group))
     elif places.head.sum_kind == SumKind.DOUBLE:
-        said["sum"] = json_value(double_of(group))
+        group_value["sum"] = json_value(double_of(group))
     if _has_bounds(group):
-        said |= {"min": next(lower), "max": next(upper)}
-    return said
+        group_value |= {"min": next(lower), "max": next(upper)}
+    return group_value
 
 
 def _has_bounds(group: Group) -> bool:
@@ -173,7 +173,7 @@ def written(leaf: SchemaLeaf, raw: bytes) -> Any:
     """The PLAIN bytes of a value, of a byte array without its length, as the protocol writes the value of its column.
 
     Raises:
-        Malformed: A text is not UTF-8, or bytes are no value of the type.
+        Malformed: A text is not UTF-8, or bytes are not a value of the type.
     """
     element, order = leaf.element, type_order(leaf.element)
     logical = element.logicalType or LogicalType()

@@ -1,7 +1,7 @@
 """The entries of a file's index directories that may be used, by what the footer alone says.
 
 Nothing here raises for what a directory says: an index may save work, it may never decide more than it knows, and a damaged one
-is no reason to fail.  An entry that is not known or stale is left aside, with the reason.
+does not make it fail.  An entry that is not known or stale is left aside, with the reason.
 
 Source: chapter ``directory.md``, section "Reading".
 """
@@ -111,22 +111,22 @@ def read_entries(
         metadata: The footer.
         types: The types; entries of others are passed over without a word.
     """
-    found = FileDirectory()
+    directory = FileDirectory()
     directories: list[Directory] = []
     for pair in metadata.key_value_metadata or []:
         if pair.key == KEY:
             try:
                 directories.append(parse_directory(pair.value or ""))
             except FormatError as error:
-                found.aside.append(LeftAside("index directory", error.reason or str(error)))
+                directory.aside.append(LeftAside("index directory", error.reason or str(error)))
     for entry in merged(directories):
         if entry.head.type in types:
             usable = _usable(entry, metadata)
             if isinstance(usable, str):
-                found.aside.append(LeftAside(name_of(entry), usable))
+                directory.aside.append(LeftAside(name_of(entry), usable))
             else:
-                found.entries.append(usable)
-    return found
+                directory.entries.append(usable)
+    return directory
 
 
 def why_unknown(entry: Entry) -> str:
@@ -164,7 +164,7 @@ def _why_not_described(entry: Entry, found: Sequence[SchemaLeaf]) -> str:
     if not found:
         return "it describes no column"
     if any(order_in_blobs(leaf) is None for leaf in found):
-        return f"{entry.names} is no column that can be described"
+        return f"{entry.names} is not a column that an index can describe"
     if head.type == IndexType.DISTINCT_SET and len(found) != 1:
         return f"it describes {len(found)} columns, and not one"
     if head.granularity == Granularity.PAGE and len(found) != 1:

@@ -41,7 +41,7 @@ MINIBLOCK = 32
 """Values of a miniblock are a multiple of this."""
 
 
-class Header(NamedTuple):
+class DeltaHeader(NamedTuple):
     """The header before the blocks.
 
     Attributes:
@@ -64,7 +64,7 @@ class Header(NamedTuple):
         return _signed_bits(self.first)
 
 
-class Block(NamedTuple):
+class DeltaBlock(NamedTuple):
     """A block.
 
     Attributes:
@@ -88,7 +88,7 @@ class Block(NamedTuple):
         return widest
 
     def miniblocks(self) -> Iterator[tuple[int, int, int]]:
-        """Of every miniblock in which there are values: where it begins, bits of each difference, and values."""
+        """Every miniblock with values: where it begins, bits of each difference, and values."""
         start = self.start
         for number, width in enumerate(self.widths):
             yield start, width, min(self.size, self.held - number * self.size)
@@ -153,7 +153,7 @@ def decode(data: bytes, count: int | None = None, *, bits: int) -> list[int]:
     return values
 
 
-def read_header(data: bytes | memoryview) -> Header:
+def read_header(data: bytes | memoryview) -> DeltaHeader:
     """The header. Raises `Malformed`: there is none; or PQF-090, one of blocks that the encoding does not have."""
     numbers: list[int] = []
     position = 0
@@ -168,10 +168,10 @@ def read_header(data: bytes | memoryview) -> Header:
             expected=f"blocks of a multiple of {BLOCK} values, in miniblocks of a multiple of {MINIBLOCK}",
             actual=f"{block} values in {parts} miniblocks",
         )
-    return Header(block, parts, count, unzigzag(first), position)
+    return DeltaHeader(block, parts, count, unzigzag(first), position)
 
 
-def blocks(data: bytes | memoryview) -> Iterator[Block]:
+def blocks(data: bytes | memoryview) -> Iterator[DeltaBlock]:
     """The blocks, as far as the bytes go. Miniblocks of the last one that hold no value may have any width.
 
     Raises:
@@ -196,7 +196,7 @@ def blocks(data: bytes | memoryview) -> Iterator[Block]:
         position += header.miniblocks
         held = min(left, header.block)
         widths = widths[: -(-held // size)]
-        yield Block(unzigzag(least), widths, size, position, held)
+        yield DeltaBlock(unzigzag(least), widths, size, position, held)
         left -= held
         position += size * sum(widths) // 8
 
@@ -206,6 +206,6 @@ def _signed_bits(number: int) -> int:
 
 
 def _wrapped(value: int, bits: int) -> int:
-    """A number of so many bits, signed."""
+    """A signed number of a width in bits."""
     half = 1 << (bits - 1)
     return (value + half) % (1 << bits) - half

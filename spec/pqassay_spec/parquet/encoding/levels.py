@@ -99,7 +99,7 @@ def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
 def missing_bytes(header: int, stored: int, *, width: int) -> int:
     """Bytes of a packed run that are not stored.
 
-    Of a group that is counted and not there as a whole, readers make different things, also where none of its values is wanted.
+    Readers disagree on a group that is counted and not there as a whole, also where they do not need its values.
 
     >>> [missing_bytes(3 << 1 | PACKED, stored, width=2) for stored in (6, 5, 4, 2)]
     [0, 1, 2, 4]
@@ -113,7 +113,7 @@ def missing_bytes(header: int, stored: int, *, width: int) -> int:
 
 
 def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
-    """Whether all groups are stored that the last run of so many values counts; see `missing_bytes`.
+    """Whether all groups are stored that the last run of a number of values counts; see `missing_bytes`.
 
     >>> [last_run_is_whole(bytes.fromhex(run), width=1, count=5) for run in ("03 1d", "05 1d")]
     [True, False]
@@ -123,16 +123,16 @@ def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
         width: Bits of a value.
         count: Values wanted.
     """
-    position = held = 0
-    while held < count:
+    position = value_count = 0
+    while value_count < count:
         header, position = read_header(data, position)
         if header & PACKED:
             if missing_bytes(header, len(data) - position, width=width):
                 return False
-            held += (header >> 1) * GROUP
+            value_count += (header >> 1) * GROUP
             position += (header >> 1) * width
         else:
-            held += header >> 1
+            value_count += header >> 1
             position += value_size(width)
     return True
 
@@ -182,7 +182,7 @@ def decode_bit_packed(data: bytes, *, width: int, count: int) -> tuple[list[int]
 
 
 def bit_packed_size(width: int, count: int) -> int:
-    """Bytes of so many levels in the deprecated encoding."""
+    """Bytes of a number of levels in the deprecated encoding."""
     return (width * count + 7) // 8
 
 

@@ -33,7 +33,7 @@ LZO_END = bytes.fromhex("11 00 00")
 """Ends a stream of LZO1X, which Hadoop puts into the same blocks."""
 
 
-class Block(NamedTuple):
+class FramedBlock(NamedTuple):
     """A block in Hadoop's framing.
 
     Attributes:
@@ -47,18 +47,18 @@ class Block(NamedTuple):
     length: int
 
 
-def blocks(data: bytes | memoryview) -> list[Block]:
+def blocks(data: bytes | memoryview) -> list[FramedBlock]:
     """The blocks of Hadoop's framing. Raises `Malformed`: the lengths do not lead to the end."""
-    found: list[Block] = []
+    spans: list[Block] = []
     position = 0
     while position < len(data):
         content, length = (_length(data, position + at) for at in (0, LENGTH_SIZE))
         start = position + 2 * LENGTH_SIZE
         if length > len(data) - start:
             raise Malformed(f"a block of {length} bytes where {len(data) - start} are left", offset=position)
-        found.append(Block(content, start, length))
+        spans.append(Block(content, start, length))
         position = start + length
-    return found
+    return spans
 
 
 def _length(data: bytes | memoryview, position: int) -> int:

@@ -66,7 +66,7 @@ class Parts(NamedTuple):
 
     Attributes:
         basic: Its kind.
-        names: Of an object, the names of its fields, in their order.
+        names: The names of the fields of an object, in their order.
     """
 
     basic: Basic
@@ -180,7 +180,7 @@ def _container(
     taken = 0
     for place in range(count):
         begin = values + _number(raw, offsets + place * width, width)
-        # Of an array, values follow each other; those of an object may be stored in any order.
+        # In an array, values follow each other; those of an object may be stored in any order.
         until = end if is_object else values + _number(raw, offsets + (place + 1) * width, width)
         if begin > until or until > end:
             raise Malformed("the offsets of an object or array lead beyond its values", offset=offsets)

@@ -113,7 +113,7 @@ def coordinates(raw: bytes) -> Iterator[Coordinate]:
     """Yield every coordinate of a geometry.
 
     Raises:
-        Malformed: The bytes are no geometry of this kind.
+        Malformed: The bytes are not a geometry of this kind.
     """
     for run in point_runs(raw):
         code = f"{'<' if run.order is ByteOrder.LITTLE else '>'}{2 + len(run.axes)}d"
@@ -133,7 +133,7 @@ def type_of(raw: bytes, start: int = 0) -> int:
     1001
 
     Raises:
-        Malformed: The bytes are no geometry of a known type.
+        Malformed: The bytes are not a geometry of a known type.
     """
     if len(raw) < start + HEAD_SIZE:
         raise Malformed("a geometry is cut off", offset=start)
@@ -149,7 +149,7 @@ def point_runs(raw: bytes) -> list[PointRun]:
     """The points of a geometry, run by run.
 
     Raises:
-        Malformed: The bytes are no geometry of this kind.
+        Malformed: The bytes are not a geometry of this kind.
         Unsupported: Geometries are nested deeper than they are followed.
     """
     runs: list[PointRun] = []

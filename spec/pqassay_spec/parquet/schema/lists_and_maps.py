@@ -13,7 +13,7 @@ from pqassay_spec.parquet.thrift import ConvertedType, FieldRepetitionType, Sche
 
 
 class Misfit(NamedTuple):
-    """A group that is no list or map, though it is called one; in words what it lacks."""
+    """A group that is marked as a list or map and is not one; in words what it lacks."""
 
     place: int
     kind: str

@@ -74,7 +74,7 @@ class Allowed(Enum):
     """The kinds of values that logical types allow, where their physical type holds more."""
 
     INTEGERS = "integers narrower than their physical type"
-    DECIMALS = "decimals of so many digits"
+    DECIMALS = "decimals within their precision"
     TIMES = "times of a day"
     CALENDAR = "dates and timestamps"
     TEXT = "UTF-8"
@@ -120,7 +120,7 @@ def allowed_by(element: SchemaElement) -> Allowed | None:
 
 
 def range_of(element: SchemaElement) -> NumberRange | None:
-    """The numbers that a leaf's logical type allows; ``None`` where that is no range that the type alone gives.
+    """The numbers that a leaf's logical type allows; ``None`` where the type alone does not give a range.
 
     A time may be midnight at the end of the day.  The years of dates and timestamps are 1 to 9999; nanoseconds in 64 bits reach from
     1677 to 2262.
@@ -146,7 +146,7 @@ def precision_of(element: SchemaElement) -> int | None:
 
 
 def decimal_range(precision: int) -> NumberRange:
-    """The unscaled numbers of so many digits.
+    """The unscaled numbers of a number of digits.
 
     >>> decimal_range(4)
     NumberRange(least=-9999, greatest=9999)
@@ -156,7 +156,7 @@ def decimal_range(precision: int) -> NumberRange:
 
 
 def digits_in(width: int) -> int:
-    """The digits of the longest number of so many bytes: for a decimal of as many, none of them is too long.
+    """The digits of the longest number of a width in bytes: for a decimal of as many, none of them is too long.
 
     >>> digits_in(4), len(str(1 << 31))
     (10, 10)

@@ -129,7 +129,7 @@ class ArrowType(NamedTuple):
         precision, scale: The digits of a decimal.
         width: The bytes of a binary of fixed size, the items of a list of fixed size.
         children: The fields below it.
-        entries: Of a dictionary, the values that its indexes can tell apart; 0 without one.
+        entries: The values that the indexes of a dictionary can tell apart; 0 without one.
         extension: The name of the extension type around it; empty without one.
     """
 
@@ -187,7 +187,7 @@ def read_arrow_schema(value: str, *, most: int) -> ArrowSchema:
         most: Fields that are read, those within others included: no more than the columns and groups that they describe.
 
     Raises:
-        Malformed: It is no base64, no message or no schema, or has more fields.
+        Malformed: It is not base64, not a message or no schema, or has more fields.
     """
     try:
         raw = base64.b64decode(value.encode("ascii"), validate=True)

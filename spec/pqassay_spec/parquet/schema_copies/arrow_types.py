@@ -44,7 +44,7 @@ class Fit(Enum):
     FOLLOWED = "not stored like this, and a reader follows it"
 
 
-class Column(NamedTuple):
+class ArrowColumn(NamedTuple):
     """A column as writers of Arrow see it.
 
     Attributes:
@@ -62,7 +62,7 @@ class Column(NamedTuple):
     is_local: bool
 
     @classmethod
-    def of(cls, element: SchemaElement) -> Column:
+    def of(cls, element: SchemaElement) -> ArrowColumn:
         """The column of a leaf."""
         logical = element.logicalType
         if logical is None:
@@ -109,7 +109,7 @@ _HELD = {32: 9, 64: 18}
 
 def fit(type_: ArrowType, element: SchemaElement) -> Fit:
     """How a type goes with a leaf. One that this table does not know goes with everything."""
-    column = Column.of(element)
+    column = ArrowColumn.of(element)
     if type_.kind in NESTED:
         return Fit.IGNORED
     if type_.kind == Kind.RUN_END_ENCODED:
@@ -125,7 +125,7 @@ def fit(type_: ArrowType, element: SchemaElement) -> Fit:
 
 def carrier(element: SchemaElement) -> str:
     """The type of a column, for messages."""
-    column = Column.of(element)
+    column = ArrowColumn.of(element)
     name = next((kind.name for kind in Type if kind == element.type), f"type {element.type}")
     if element.type == Type.FIXED_LEN_BYTE_ARRAY:
         name = f"{name}({element.type_length})"
@@ -140,7 +140,7 @@ def carrier(element: SchemaElement) -> str:
 
 
 def meaning(type_: ArrowType) -> ArrowType:
-    """A type without what is a matter of memory alone: widths of offsets, views, dictionaries and runs.
+    """A type without what concerns memory alone: widths of offsets, views, dictionaries and runs.
 
     >>> meaning(ArrowType(Kind.LARGE_UTF8, entries=128)) == meaning(ArrowType(Kind.UTF8_VIEW))
     True
@@ -191,7 +191,7 @@ def has_unit_of(type_: ArrowType, element: SchemaElement) -> bool:
     >>> [has_unit_of(ArrowType(Kind.TIMESTAMP, unit=unit), column) for unit in (Unit.US, Unit.MS)]
     [True, False]
     """
-    name, _, unit = Column.of(element).annotation.partition("(")
+    name, _, unit = ArrowColumn.of(element).annotation.partition("(")
     kinds = {"TIME": Kind.TIME, "TIMESTAMP": Kind.TIMESTAMP}
     return kinds.get(name) != type_.kind or _UNITS.get(unit.removesuffix(")"), type_.unit) == type_.unit
 
@@ -200,7 +200,7 @@ def _fits(condition: bool) -> Fit:
     return Fit.FITS if condition else Fit.IGNORED
 
 
-def _text(column: Column) -> Fit:
+def _text(column: ArrowColumn) -> Fit:
     if column.physical != Type.BYTE_ARRAY:
         return Fit.IGNORED
     if column.annotation in ("STRING", "JSON", "ENUM"):
@@ -208,7 +208,7 @@ def _text(column: Column) -> Fit:
     return Fit.FOLLOWED if column.is_bare else Fit.IGNORED
 
 
-def _bytes(column: Column) -> Fit:
+def _bytes(column: ArrowColumn) -> Fit:
     if column.physical == Type.BYTE_ARRAY and column.annotation == "STRING":
         return Fit.FOLLOWED
     return _fits(
@@ -216,11 +216,11 @@ def _bytes(column: Column) -> Fit:
     )
 
 
-def _bool(_: ArrowType, column: Column) -> Fit:
+def _bool(_: ArrowType, column: ArrowColumn) -> Fit:
     return _fits(column.physical == Type.BOOLEAN)
 
 
-def _int(type_: ArrowType, column: Column) -> Fit:
+def _int(type_: ArrowType, column: ArrowColumn) -> Fit:
     if type_.bits > 64:
         return _fits(column.physical == Type.FIXED_LEN_BYTE_ARRAY)
     if column.physical not in _INTEGERS or (type_.bits == 64 and column.physical == Type.INT32):
@@ -229,7 +229,7 @@ def _int(type_: ArrowType, column: Column) -> Fit:
     return _fits(column.is_bare or column.annotation == wanted)
 
 
-def _float(type_: ArrowType, column: Column) -> Fit:
+def _float(type_: ArrowType, column: ArrowColumn) -> Fit:
     match type_.unit:
         case Precision.HALF:
             return _fits(column.physical == Type.FLOAT or column.length == 2)
@@ -239,7 +239,7 @@ def _float(type_: ArrowType, column: Column) -> Fit:
             return _fits(column.physical == Type.DOUBLE)
 
 
-def _decimal(type_: ArrowType, column: Column) -> Fit:
+def _decimal(type_: ArrowType, column: ArrowColumn) -> Fit:
     if column.annotation != "DECIMAL":
         return Fit.IGNORED
     precision, scale = column.digits
@@ -249,7 +249,7 @@ def _decimal(type_: ArrowType, column: Column) -> Fit:
     return Fit.FOLLOWED if is_followed else Fit.IGNORED
 
 
-def _date(type_: ArrowType, column: Column) -> Fit:
+def _date(type_: ArrowType, column: ArrowColumn) -> Fit:
     if column.annotation == "DATE":
         return Fit.FITS
     if type_.unit == DateUnit.DAY or column.physical != Type.INT64:
@@ -259,7 +259,7 @@ def _date(type_: ArrowType, column: Column) -> Fit:
     return Fit.FOLLOWED if column.is_integer else Fit.IGNORED
 
 
-def _time(type_: ArrowType, column: Column) -> Fit:
+def _time(type_: ArrowType, column: ArrowColumn) -> Fit:
     if column.annotation.startswith("TIME("):
         return Fit.FITS
     if not column.is_integer or column.physical != (Type.INT32 if type_.bits == 32 else Type.INT64):
@@ -267,7 +267,7 @@ def _time(type_: ArrowType, column: Column) -> Fit:
     return Fit.FITS if column.is_bare and type_.unit in (Unit.S, Unit.NS) else Fit.FOLLOWED
 
 
-def _timestamp(type_: ArrowType, column: Column) -> Fit:
+def _timestamp(type_: ArrowType, column: ArrowColumn) -> Fit:
     if column.physical == Type.INT96:
         return Fit.FITS
     if column.annotation.startswith("TIMESTAMP("):
@@ -283,17 +283,17 @@ def _timestamp(type_: ArrowType, column: Column) -> Fit:
     return Fit.FITS if is_unsaid else Fit.FOLLOWED
 
 
-def _duration(_: ArrowType, column: Column) -> Fit:
+def _duration(_: ArrowType, column: ArrowColumn) -> Fit:
     if column.physical != Type.INT64 or not column.is_integer:
         return Fit.IGNORED
     return Fit.FITS if column.is_bare else Fit.FOLLOWED
 
 
-def _interval(_: ArrowType, column: Column) -> Fit:
+def _interval(_: ArrowType, column: ArrowColumn) -> Fit:
     return _fits(column.physical == Type.FIXED_LEN_BYTE_ARRAY)
 
 
-def _fixed(type_: ArrowType, column: Column) -> Fit:
+def _fixed(type_: ArrowType, column: ArrowColumn) -> Fit:
     return _fits(column.physical == Type.FIXED_LEN_BYTE_ARRAY and column.length == type_.width)
 
 

@@ -27,7 +27,7 @@ class FlatBuffer(NamedTuple):
     rule: str
 
     def bad(self, reason: str) -> Malformed:
-        """The error for bytes that are no FlatBuffer."""
+        """The error for bytes that are not a FlatBuffer."""
         return Malformed(f"not a FlatBuffer: {reason}", rule=self.rule)
 
     def number(self, code: str, at: int) -> int:

@@ -12,7 +12,7 @@ Source: pandas 2.3 through pyarrow 26.0, what they return; https://pandas.pydata
 
 from __future__ import annotations
 
-from pqassay_spec.parquet.schema_copies.arrow_types import Column
+from pqassay_spec.parquet.schema_copies.arrow_types import ArrowColumn
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 __all__ = ["is_made_of"]
@@ -28,7 +28,7 @@ _OF_MOMENTS = (Type.INT64, Type.INT96)
 
 def is_made_of(numpy_type: str, element: SchemaElement) -> bool:
     """Whether pandas makes a type of the values of a leaf; of a type that this table does not know, ``True``."""
-    column = Column.of(element)
+    column = ArrowColumn.of(element)
     physical, annotation = column.physical, column.annotation
     is_integer = not annotation or annotation.startswith("INTEGER(")
     if numpy_type in _NUMBERS:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pqassay_spec.parquet.schema_copies.arrow_types import Column
+from pqassay_spec.parquet.schema_copies.arrow_types import ArrowColumn
 from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
@@ -31,7 +31,7 @@ def is_stored_as(name: str, element: SchemaElement) -> bool:
         name: The name of a type that is not nested, parameters included, as JSON has it.
         element: The leaf.
     """
-    column = Column.of(element)
+    column = ArrowColumn.of(element)
     if name in _INTEGER_BITS:
         return _is_integer(_INTEGER_BITS[name], column)
     if name.startswith("interval "):
@@ -46,7 +46,7 @@ def is_stored_as(name: str, element: SchemaElement) -> bool:
     return test is None or test(column)
 
 
-def _is_integer(bits: int, column: Column) -> bool:
+def _is_integer(bits: int, column: ArrowColumn) -> bool:
     """Whether values fit: a wider type holds those of a narrower one."""
     if column.physical not in (Type.INT32, Type.INT64):
         return False
@@ -58,13 +58,13 @@ def _is_integer(bits: int, column: Column) -> bool:
     return width is not None and bits >= min(int(width[1]) * (2 if width[2] else 1), 64)
 
 
-def _is_timestamp(column: Column, *, is_local: bool) -> bool:
+def _is_timestamp(column: ArrowColumn, *, is_local: bool) -> bool:
     if column.physical == Type.INT96:
         return True
     return column.annotation.startswith("TIMESTAMP(") and column.is_local == is_local
 
 
-_TESTS: dict[str, Callable[[Column], bool]] = {
+_TESTS: dict[str, Callable[[ArrowColumn], bool]] = {
     "boolean": lambda column: column.physical == Type.BOOLEAN,
     "float": lambda column: column.physical == Type.FLOAT,
     "double": lambda column: (

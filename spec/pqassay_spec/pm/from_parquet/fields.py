@@ -12,7 +12,7 @@ from pqassay_spec.parquet.thrift import ConvertedType, FileMetaData, SchemaEleme
 from pqassay_spec.pm.types import inferred_type
 
 
-class Field(NamedTuple):
+class LeafField(NamedTuple):
     """A leaf column, with the field below the schema's root that it belongs to.
 
     ``alone`` says that the field has no other leaf; ``list_dimensions`` is the number of lists around the leaf where
@@ -30,14 +30,14 @@ class Field(NamedTuple):
         return self.top.name
 
 
-def fields_of(metadata: FileMetaData) -> list[Field]:
+def fields_of(metadata: FileMetaData) -> list[LeafField]:
     """The leaf columns of a footer, in the order of their chunks.
 
     Raises:
-        Malformed: The schema is no tree.
+        Malformed: The schema is not a tree.
         Unsupported: It is nested too deeply.
     """
-    fields: list[Field] = []
+    fields: list[LeafField] = []
     remaining = iter(leaves(metadata))
     elements = metadata.schema
     start = 1
@@ -51,7 +51,7 @@ def fields_of(metadata: FileMetaData) -> list[Field]:
         for leaf in (next(remaining) for _ in range(leaf_count)):
             lists = leaf.max_repetition_level
             pure = leaf_count == 1 and _is_list(inside[0]) and len(inside) - 1 <= 2 * lists
-            fields.append(Field(leaf, inside[0], leaf_count == 1, lists if pure else 0))
+            fields.append(LeafField(leaf, inside[0], leaf_count == 1, lists if pure else 0))
         start = end
     return fields
 
@@ -61,6 +61,6 @@ def _is_list(element: SchemaElement) -> bool:
     return logical.LIST is not None if logical is not None else element.converted_type == ConvertedType.LIST
 
 
-def type_of(field: Field) -> int:
+def type_of(field: LeafField) -> int:
     """TYPE of a column of which QuestDB says nothing."""
     return inferred_type(field.leaf.element, list_dimensions=field.list_dimensions)

@@ -13,10 +13,10 @@ from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.thrift import FileMetaData, RowGroup, Statistics, Type
 from pqassay_spec.pm.codes import NO_COLUMN, ColumnType, type_tag
 from pqassay_spec.pm.from_parquet.bounds import verbatim_bounds
-from pqassay_spec.pm.from_parquet.fields import Field, type_of
+from pqassay_spec.pm.from_parquet.fields import LeafField, type_of
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 from pqassay_spec.pm.types import is_descending, is_designated
-from pqassay_spec.pm.value import SortingColumn
+from pqassay_spec.pm.value import SnapshotSorting
 
 WritingPath = Literal["encode", "schema"]
 """The origin of descriptors: QuestDB's table, or the Parquet file's schema."""
@@ -24,11 +24,11 @@ WritingPath = Literal["encode", "schema"]
 
 def sorting_of(
     metadata: FileMetaData,
-    fields: Sequence[Field],
+    fields: Sequence[LeafField],
     questdb: QuestDBMetadata | None = None,
     *,
     path: WritingPath = "schema",
-) -> list[SortingColumn]:
+) -> list[SnapshotSorting]:
     """The columns that the rows are sorted by.
 
     QuestDB's own files are sorted by the designated timestamp; where row groups declare something else, the first that
@@ -36,9 +36,9 @@ def sorting_of(
     ``_pm`` says it of the whole file.
     """
     designated = designated_column(questdb) if questdb is not None else NO_COLUMN
-    own: list[SortingColumn] = []
+    own: list[SnapshotSorting] = []
     if questdb is not None and designated != NO_COLUMN:
-        own = [SortingColumn(designated, is_descending(questdb.schema[designated].column_type))]
+        own = [SnapshotSorting(designated, is_descending(questdb.schema[designated].column_type))]
     if path == "encode":
         return own
     declared = [_declared(group, len(fields)) for group in metadata.row_groups if group.num_rows]
@@ -47,15 +47,15 @@ def sorting_of(
     return declared[0] if declared and all(sorting == declared[0] for sorting in declared) else []
 
 
-def _declared(group: RowGroup, column_count: int) -> list[SortingColumn]:
+def _declared(group: RowGroup, column_count: int) -> list[SnapshotSorting]:
     """The sorting that a row group declares, up to the first column that does not exist or was named before."""
-    columns: list[SortingColumn] = []
+    columns: list[SnapshotSorting] = []
     seen: set[int] = set()
     for sorting in group.sorting_columns or ():
         if not 0 <= sorting.column_idx < column_count or sorting.column_idx in seen:
             break
         seen.add(sorting.column_idx)
-        columns.append(SortingColumn(sorting.column_idx, sorting.descending))
+        columns.append(SnapshotSorting(sorting.column_idx, sorting.descending))
     return columns
 
 
@@ -66,11 +66,11 @@ def designated_column(questdb: QuestDBMetadata) -> int:
 
 
 def designated_timestamp_of(
-    metadata: FileMetaData, fields: Sequence[Field], questdb: QuestDBMetadata | None = None
+    metadata: FileMetaData, fields: Sequence[LeafField], questdb: QuestDBMetadata | None = None
 ) -> int:
     """DESIGNATED_TIMESTAMP.
 
-    Of a file of QuestDB's, its type codes say it. In a file of others it is the first sorting column, if that is a
+    In a file of QuestDB's, its type codes say it. In a file of others it is the first sorting column, if that is a
     required timestamp in ascending order, and the bounds of the row groups prove that it ascends throughout the file.
     """
     if questdb is not None:

@@ -54,7 +54,7 @@ COLUMN_FIELDS = (
         "column_top",
         int,
         True,
-        "Rows at the beginning from before the column was added. Their nulls are in the Parquet file all the same.",
+        "Rows at the beginning from before the column was added. Their nulls are in the Parquet file nevertheless.",
     ),
     JsonField(
         "format", int, False, "1 for a symbol column whose keys are those of the table: LOCAL_KEY_IS_GLOBAL."
@@ -132,7 +132,7 @@ def build(metadata: QuestDBMetadata) -> str:
 
 
 def text_in(metadata: FileMetaData) -> str | None:
-    """The value of the key in a footer; ``None`` without. Of several the first counts."""
+    """The value of the key in a footer; ``None`` without. The first of several counts."""
     found = (pair.value for pair in metadata.key_value_metadata or () if pair.key == JSON_KEY)
     return next(found, None)
 
@@ -150,7 +150,7 @@ def read(metadata: FileMetaData, column_count: int) -> QuestDBMetadata | None:
 
 
 def of_columns(metadata: QuestDBMetadata, column_count: int) -> QuestDBMetadata:
-    """The same, if it describes so many columns.
+    """The same, if it describes ``column_count`` columns.
 
     Raises:
         Malformed: Rule PM-121, it describes fewer or more.
@@ -173,24 +173,24 @@ def _members(value: Any, declared: Sequence[JsonField], place: str) -> dict[str,
     """The declared members of an object, checked, and the others under ``others``; ``null`` is like no member."""
     if not isinstance(value, dict):
         raise Malformed("no JSON object", rule="PM-121", field=place)
-    held = cast("dict[str, Any]", value)
+    given_members = cast("dict[str, Any]", value)
     members: dict[str, Any] = {}
     for member in declared:
-        got = held.get(member.name)
+        got = given_members.get(member.name)
         if got is None and not member.required:
             continue
-        good, wanted = _RANGES.get(member.name) or _TYPES[member.type]
+        good, form = _RANGES.get(member.name) or _TYPES[member.type]
         if not good(got):
             raise Malformed(
-                "the member is missing" if member.name not in held else f"the member is not {wanted}",
+                "the member is missing" if member.name not in given_members else f"the member is not {form}",
                 rule="PM-121",
                 field=f"{place}.{member.name}",
-                expected=wanted,
-                actual=_shown(got) if member.name in held else "",
+                expected=form,
+                actual=_shown(got) if member.name in given_members else "",
             )
         members[member.name] = got
     names = {member.name for member in declared}
-    members["others"] = {name: other for name, other in held.items() if name not in names}
+    members["others"] = {name: other for name, other in given_members.items() if name not in names}
     return members
 
 

@@ -42,7 +42,7 @@ from pqassay_spec.pm.codes import (
     type_tag,
 )
 from pqassay_spec.pm.from_parquet.bounds import bounds_of
-from pqassay_spec.pm.from_parquet.fields import Field, fields_of, type_of
+from pqassay_spec.pm.from_parquet.fields import LeafField, fields_of, type_of
 from pqassay_spec.pm.from_parquet.order import WritingPath, designated_timestamp_of, sorting_of
 from pqassay_spec.pm.from_parquet.questdb_key import (
     LOCAL_KEY_IS_GLOBAL,
@@ -50,8 +50,8 @@ from pqassay_spec.pm.from_parquet.questdb_key import (
     QuestDBMetadata,
     of_columns,
 )
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
-from pqassay_spec.pm.value import RowGroup as RowGroupValue
+from pqassay_spec.pm.value import ExternalBloom, SnapshotChunk, SnapshotColumn, SnapshotValue
+from pqassay_spec.pm.value import SnapshotRowGroup as RowGroupValue
 
 BloomMode = Literal["inlined", "external", "none"]
 """The fate of bloom filters: copied, referred to, or not mentioned."""
@@ -134,7 +134,7 @@ def describe(
     room = framing.size
     row_groups: list[RowGroupValue] = []
     for number, group in enumerate(metadata.row_groups):
-        chunks: list[Chunk] = []
+        chunks: list[SnapshotChunk] = []
         for ordinal, (chunk, field) in enumerate(zip(group.columns, fields, strict=True)):
             where = f"footer.row_groups[{number}].columns[{ordinal}]"
             bloom: ExternalBloom | None = None
@@ -181,7 +181,7 @@ def describe(
 
 def _count(value: int, where: str) -> int:
     if value < 0:
-        raise Malformed(f"{value} is no count", field=where, expected="0 or more", actual=str(value))
+        raise Malformed(f"{value} is not a count", field=where, expected="0 or more", actual=str(value))
     return value
 
 
@@ -190,12 +190,12 @@ def _count(value: int, where: str) -> int:
 
 def columns_of(
     metadata: FileMetaData,
-    fields: Sequence[Field],
+    fields: Sequence[LeafField],
     *,
     questdb: QuestDBMetadata | None = None,
     path: WritingPath = "schema",
 ) -> list[Column]:
-    """The column descriptors. A number that several columns claim is nobody's ID.
+    """The column descriptors. A number that several columns claim is not used as an ID.
 
     Raises:
         Malformed, Unsupported: As `column_of`.
@@ -217,7 +217,7 @@ def columns_of(
     ]
 
 
-def column_id(field: Field, described: QuestDBColumn | None) -> int:
+def column_id(field: LeafField, described: QuestDBColumn | None) -> int:
     """ID of a column: its number in QuestDB's table, else the field's id in Parquet, else `NO_COLUMN`."""
     if described is not None and described.id is not None and described.id >= 0:
         return described.id
@@ -233,18 +233,18 @@ def is_null_free(metadata: FileMetaData, ordinal: int) -> bool:
 
 
 def column_of(
-    field: Field,
+    field: LeafField,
     described: QuestDBColumn | None = None,
     *,
     id: int | None = None,  # noqa: A002 - the field's name in the format
     path: WritingPath = "schema",
     null_free: bool = False,
-) -> Column:
+) -> SnapshotColumn:
     """The descriptor of one column.
 
     Args:
         field: Its place in the schema.
-        described: What the ``questdb`` key says of it.
+        described: What the ``questdb`` key says about it.
         id: Its ID, if it is not `column_id`.
         path: ``encode`` takes the repetition from QuestDB's table, where every column is optional but a symbol column that
             never held a null, and says nothing of ASCII; ``schema`` takes both from the file.
@@ -276,7 +276,7 @@ def column_of(
     if path == "encode":
         bare = type_tag(code) == ColumnType.SYMBOL and null_free
         repetition = Repetition.REQUIRED if bare else Repetition.OPTIONAL
-    return Column(
+    return SnapshotColumn(
         name=field.name,
         physical_type=element.type,
         id=column_id(field, described) if id is None else id,
@@ -295,13 +295,13 @@ def column_of(
 
 def chunk_of(
     chunk: ColumnChunk,
-    field: Field,
+    field: LeafField,
     code: int,
     *,
     is_questdb: bool = False,
     bloom: bytes | ExternalBloom | None = None,
     where: str = "footer",
-) -> tuple[Chunk, list[tuple[str, str]]]:
+) -> tuple[SnapshotChunk, list[tuple[str, str]]]:
     """The description of one column chunk, and name and reason of each thing that is left out.
 
     Args:
@@ -320,10 +320,10 @@ def chunk_of(
     statistics = facts.statistics or Statistics()
     bounds = bounds_of(statistics, field.leaf.element, code)
     assumed = is_questdb or facts.type in WIDTHS
-    """Fixed widths are not cut short, so that their bounds occur; of text nobody knows."""
+    """Fixed widths are not cut short, so that their bounds occur; for text that is not known."""
     min_exact, max_exact = statistics.is_min_value_exact, statistics.is_max_value_exact
     start = chunk_start(chunk)
-    described = Chunk(
+    described = SnapshotChunk(
         codec=_codec(facts, where),
         encodings=encodings_of(facts),
         num_values=_count(facts.num_values, f"{where}.meta_data.num_values"),
@@ -378,7 +378,7 @@ def _known(count: int | None) -> int | None:
 
 
 def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[ExternalBloom | None, str]:
-    """The place of the bitset of a chunk's bloom filter in the Parquet file, or the reason why there is none to be had.
+    """The place of the bitset of a chunk's bloom filter in the Parquet file, or the reason why there is none.
 
     The reason is empty where the chunk has no filter.
     """
@@ -401,5 +401,8 @@ def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[Exte
         return None, "it is of an unknown kind"
     start, length = offset + taken, header.numBytes
     if length < BLOCK_SIZE or length % BLOCK_SIZE or start + length > framing.footer_start:
-        return None, f"a bitset of {length} bytes at {start} is no number of blocks in the body of the file"
+        return (
+            None,
+            f"a bitset of {length} bytes at {start} is not made of whole blocks in the body of the file",
+        )
     return ExternalBloom(start, length), ""

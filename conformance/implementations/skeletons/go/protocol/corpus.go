@@ -8,7 +8,7 @@ import (
 	"reflect"
 )
 
-// corpus is pqassay's file of values, and of predicates about one value, the column x, with what each says of it.
+// corpus is pqassay's file of values, and of predicates about one value, the column x, with what each says about it.
 type corpus struct {
 	Values     []any `json:"values"`
 	Predicates []struct {

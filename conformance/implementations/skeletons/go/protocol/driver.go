@@ -2,7 +2,7 @@ package protocol
 
 import "errors"
 
-// Hello is what a driver says of itself.
+// Hello is what a driver says about itself.
 type Hello struct {
 	Name         string   // of the library, such as "parquet-go"
 	Version      string   // of the library
@@ -32,12 +32,12 @@ type Query struct {
 	Family    string // of the structure at stake: PQF, STA, PIX, BLM or IDX1
 	Predicate Predicate
 	Columns   []string // of the answer
-	Index     bool     // false: nothing that the file says of its values is used, all rows are read
+	Index     bool     // false: nothing that the file says about its values is used, all rows are read
 }
 
 // A Decoder is a driver whose library shows what a structure of the file says.
 type Decoder interface {
-	// Decode returns what the structure of this family says of a leaf column. The members that it returns are written
+	// Decode returns what the structure of this family says about a leaf column. The members that it returns are written
 	// as JSON; see the protocol for each family's.
 	Decode(request Decode) (any, error)
 }
@@ -69,7 +69,7 @@ type Column struct {
 	Nullable bool
 }
 
-// Wishes are what a written file should be like. A pointer that is nil, or a list that is empty, is no wish. A wish that
+// Wishes are what a written file should be like. A pointer that is nil, or a list that is empty, is not a wish. A wish that
 // the library cannot fulfil is answered by [Unsupported] with its name in JSON.
 type Wishes struct {
 	PageRows        *int64    `json:"page_rows"`

@@ -14,7 +14,7 @@ const (
 
 // A Predicate is one of [Comparison], [Membership], [NullTest], [All], [Any] and [Not].
 type Predicate interface {
-	// Truth is what the predicate says of a row. The function returns the value of a column.
+	// Truth is what the predicate says about a row. The function returns the value of a column.
 	Truth(row func(column string) Value) (Truth, error)
 
 	// Columns are the names of the columns in the predicate; one may occur several times.

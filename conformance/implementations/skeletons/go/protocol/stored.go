@@ -46,7 +46,7 @@ func power(exponent int) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(exponent)), nil)
 }
 
-// ToBigEndian is a number in two's complement of so many bytes, the most significant first, and false if it needs more.
+// ToBigEndian is a number in two's complement of a width in bytes, the most significant first, and false if it needs more.
 func ToBigEndian(number *big.Int, size int) ([]byte, bool) {
 	limit := new(big.Int).Lsh(big.NewInt(1), uint(8*size-1))
 	if number.Cmp(limit) >= 0 || number.Cmp(new(big.Int).Neg(limit)) < 0 {

@@ -65,12 +65,12 @@ type Member struct {
 	Value Value
 }
 
-// TimeOf is the time of day so many units after midnight.
+// TimeOf is the time of day count units after midnight.
 func TimeOf(count int64, unit time.Duration) Time {
 	return Time{nanoseconds(count, unit)}
 }
 
-// TimestampOf is the point in time so many units after the beginning of 1970.
+// TimestampOf is the point in time count units after the beginning of 1970.
 func TimestampOf(count int64, unit time.Duration) Timestamp {
 	return Timestamp{nanoseconds(count, unit)}
 }

@@ -2,7 +2,7 @@
 //!
 //! The protocol asks for the value that the Parquet type says, and Arrow types say a little less (an ENUM is read as
 //! bytes) or more (a schema that the writer left in the file turns INT64 into a duration). So each column has a
-//! [`Shape`], which keeps what the Parquet schema says of its leaves.
+//! [`Shape`], which keeps what the Parquet schema says about its leaves.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -26,7 +26,7 @@ use crate::value::Value;
 
 const MILLISECONDS_A_DAY: i64 = 86_400_000;
 
-/// What the Parquet schema says of a column that its Arrow type does not.
+/// What the Parquet schema says about a column that its Arrow type does not.
 #[derive(Clone, Debug)]
 pub enum Shape {
     Leaf(Leaf),
@@ -266,7 +266,7 @@ fn integers<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &dyn Array) -> Vec
     each::<T>(array, |value| Value::Int(value.into()))
 }
 
-/// Times of so many nanoseconds, or the numbers themselves where the Parquet type says no more.
+/// Times of a number of nanoseconds, or the numbers themselves where the Parquet type says no more.
 fn instants<T: ArrowPrimitiveType<Native: Into<i128>>>(
     array: &dyn Array,
     plain: bool,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// A decimal: its sign, its digits without leading zeros, and how many of them stand behind the point.
+/// A decimal: its sign, its digits without leading zeros, and how many of them are behind the point.
 #[derive(Clone, Debug)]
 pub struct Decimal {
     negative: bool,

@@ -66,7 +66,7 @@ pub struct Hello {
 pub struct Query {
     pub predicate: Predicate,
     pub columns: Vec<String>,
-    /// Whether to use what the file says of its values.
+    /// Whether to use what the file says about its values.
     pub index: bool,
 }
 

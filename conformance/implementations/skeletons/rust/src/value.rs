@@ -33,7 +33,7 @@ pub enum Value {
     Struct(Vec<(String, Value)>),
 }
 
-/// How a value stands to another.
+/// How a value compares with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compared {
     Ordered(Ordering),
@@ -78,7 +78,7 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// A refusal if it is none, since then the request is of a later protocol.
+    /// A refusal if it is not, since then the request is of a later protocol.
     pub fn from_json(written: &Json) -> Result<Value, Refusal> {
         let unknown = || Refusal::unsupported(format!("value {written}"));
         match written {
@@ -94,7 +94,7 @@ impl Value {
         }
     }
 
-    /// How `self` stands to `other`: numbers by size whatever their type, text by code point, bytes by byte.
+    /// How `self` compares with `other`: numbers by size whatever their type, text by code point, bytes by byte.
     pub fn compare(&self, other: &Value) -> Compared {
         use Value::{Bool, Bytes, Date, Decimal, Float, Int, Text, Time, Timestamp};
         Compared::Ordered(match (self, other) {
@@ -161,7 +161,7 @@ fn float_order(order: Option<Ordering>) -> Compared {
     order.map_or(Compared::Unordered, Compared::Ordered)
 }
 
-/// How a whole number stands to a float, without rounding it.
+/// How a whole number compares with a float, without rounding it.
 fn int_to_float(int: i128, float: f64) -> Option<Ordering> {
     if !float.is_finite() || float.abs() >= 2f64.powi(126) {
         return 0.0f64.partial_cmp(&float);

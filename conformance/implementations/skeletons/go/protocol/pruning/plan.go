@@ -4,7 +4,7 @@ import (
 	"pqassay/protocol"
 )
 
-// Facts are what a file says of the values of a column in some rows. What it does not say is nil.
+// Facts are what a file says about the values of a column in some rows. What it does not say is nil.
 type Facts struct {
 	Min, Max  protocol.Value                     // no value but NaN lies beyond them; they need not be values themselves
 	NullCount *int64                             // how many rows are null

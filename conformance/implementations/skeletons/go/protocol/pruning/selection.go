@@ -1,4 +1,4 @@
-// Package pruning finds the rows of a row group that a predicate may be true of, from what a file says of its values.
+// Package pruning finds the rows of a row group that a predicate may be true of, from what a file says about its values.
 //
 // The libraries for Go hand out statistics, page indexes and bloom filters, and leave the decision to their users. This is the
 // simplest right decision, and it believes all that a library returns: a driver measures the library.

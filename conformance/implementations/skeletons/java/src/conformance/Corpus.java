@@ -50,7 +50,7 @@ final class Corpus {
         return normalized(written).equals(normalized(Value.of(written).json()));
     }
 
-    /** Floats may be written in more than one way, so all are written anew. */
+    /** Floats may be written in more than one way, so all are written again. */
     private static JsonNode normalized(JsonNode written) {
         if (written.isArray()) {
             ArrayNode parts = JsonNodeFactory.instance.arrayNode();

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What a driver says of itself.
+ * What a driver says about itself.
  *
  * @param name the library's name
  * @param version the library's version, best asked of the library
  * @param capabilities what is declared is asked: see {@code PROTOCOL.md}
  * @param nanGreatest whether NaN equals itself and is greater than all other floats; otherwise it equals nothing
  * @param zerosApart whether the negative zero is less than the positive one; otherwise they are equal
- * @param indexOff whether the library itself can leave indexes aside, and filters rows all the same
+ * @param indexOff whether the library itself can leave indexes aside, and still filters rows
  * @param raises classes of exceptions that the library raises on purpose, or patterns of them; if empty, the runner goes by names
  */
 public record Hello(

@@ -60,7 +60,7 @@ public sealed interface Value {
             this(BigInteger.valueOf(value));
         }
 
-        /** The number that these bits mean without a sign, of which there are so many. */
+        /** The number that these bits mean without a sign, in a width of bits. */
         public static Whole unsigned(long stored, int bits) {
             return new Whole(BigInteger.valueOf(stored).mod(BigInteger.ONE.shiftLeft(bits)));
         }

@@ -157,7 +157,7 @@ public final class GroupValues {
         if (annotation instanceof StringLogicalTypeAnnotation
                 || annotation instanceof EnumLogicalTypeAnnotation
                 || annotation instanceof JsonLogicalTypeAnnotation) {
-            // Binary.toStringUsingUTF8 puts replacement characters where bytes are not UTF-8; nobody wants other text.
+            // Binary.toStringUsingUTF8 puts replacement characters where bytes are not UTF-8; other text is wrong.
             return new Value.Text(
                     StandardCharsets.UTF_8.newDecoder().decode(stored.toByteBuffer()).toString());
         } else if (annotation instanceof DecimalLogicalTypeAnnotation decimal) {
