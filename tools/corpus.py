@@ -99,7 +99,7 @@ class Corpus:
 def _entries(
     path: str, surveyor: Surveyor, readers: SecondReaders, *, is_bad: bool, slow: float
 ) -> tuple[dict[str, str], bool]:
-    """What is said of one file in which lists, and whether two readers read the same."""
+    """The entries about one file by list, and whether two readers read the same."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         copy = Path(folder, COPY)
         copy.write_bytes(Path(path).read_bytes())

@@ -214,7 +214,7 @@ def store(folder: Path, record: Mapping[str, Any], data: bytes, before: str, ver
 
 
 def save(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a manifest, with what the museum says of its case."""
+    """Write a manifest, with what the museum says about its case."""
     exhibit = exhibit_of(record["id"])
     members = {name: member for name, member in record.items() if name != "exhibit"}
     path.write_text(f"{json.dumps(members | exhibit, indent=2)}\n")
@@ -230,7 +230,7 @@ def exhibit_of(case_id: str) -> dict[str, Any]:
 
 
 def foreign_cases(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The manifests of cases that nobody here wrote or changed."""
+    """The manifests of cases that foreign software wrote unchanged."""
     for path in sorted(folder.rglob(MANIFEST)):
         record = json.loads(path.read_text())
         if record["provenance"]["by"] not in OWN and "parent" not in record:

@@ -87,7 +87,7 @@ def _value(value: Any) -> str:
     if isinstance(value, dict):
         members = ", ".join(f"{_key(str(key))} = {_value(member)}" for key, member in value.items())
         return f"{{ {members} }}"
-    return json.dumps(value)  # what is no table is written alike in JSON and TOML
+    return json.dumps(value)  # all but tables are written alike in JSON and TOML
 
 
 def _key(key: str) -> str:

@@ -59,7 +59,7 @@ def _part(part: str, results: Results, link: Link) -> Iterator[str]:
         link=link,
         case_link=partial(case_link, link=link),
         rule_link=partial(rule_link, link=link),
-        nobody=NOBODY,
+        no_results=NOBODY,
         cases_shown=CASES_SHOWN,
         of_lies=OF_LIES,
         of_readers=OF_READERS,
