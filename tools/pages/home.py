@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pages.implementations.answers import BAD, Answer, worst
 from pages.implementations.matrix import kind_of
-from pages.page import Site, case_page, implementation_page
+from pages.page import Site, implementation_page
 from pages.tables.engine_answers import SILENT
 from pqassay_spec.rules import catalogue
 
@@ -68,7 +68,6 @@ def small_matrix(site: Site) -> Iterator[str]:
         rows=table,
         names=names,
         cases=site.cases,
-        case_page=case_page,
         most_told=MOST_TOLD,
     )
 

@@ -115,8 +115,8 @@ class Site:
     def render(self, template: str, path: str, **data: Any) -> str:
         """Fill in a template of ``templates`` for the page at ``path``, so that its links are relative to it.
 
-        A template knows ``url(path)``, ``rule_link(id)`` and ``case(id)``, which are links, and the filter ``inline`` for
-        a text with code between backticks.
+        A template knows ``url(path)``, ``rule_link(id)`` and ``case(id)``, which are links, where pages and files of cases and
+        implementations are, and the filter ``inline`` for a text with code between backticks.
         """
         return self._templates.get_template(template).render(_links(path), **data)
 
@@ -141,6 +141,9 @@ class Site:
             meanings={**MEANINGS, **engine_answers.MEANINGS},
             file_signs=list(SIGNS),
             table_signs=engine_answers.LEGEND,
+            case_page=case_page,
+            case_file=case_file,
+            implementation_page=implementation_page,
         )
         return environment
 

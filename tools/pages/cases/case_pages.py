@@ -89,7 +89,6 @@ def _body(case: Mapping[str, Any], path: str, site: Site) -> str:
         standing=STANDINGS[current().standing(case_id, golden_cases(site)[case_id].asked_sha256)].format(
             current().number
         ),
-        case_file=case_file,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from pages.cases.case_list import sufferers
 from pages.implementations.matrix import catalogue_title
 from pages.markup import table
-from pages.page import Page, Site, case_file, implementation_page
+from pages.page import Page, Site
 from pqassay_golden.museum import defects as museum
 from pqassay_spec.golden.case import to_json
 
@@ -44,8 +44,6 @@ def pages(site: Site) -> Iterator[Page]:
             before=shown[place - 1] if place else None,
             after=shown[place + 1] if place + 1 < len(shown) else None,
             exhibit_page=exhibit_page,
-            case_file=case_file,
-            implementation_page=implementation_page,
         )
         seen = ", ".join(dict.fromkeys(one["software"] for one in exhibit["seen"]))
         yield Page(path, f"Exhibit {_numbers(case)}: {case['title']}", exhibit["story"], body, seen)

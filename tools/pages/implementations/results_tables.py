@@ -18,7 +18,6 @@ from typing import Any
 
 from kept_results import Kept, Trouble
 
-from pages.implementations.answers import MEANINGS, SIGNS
 from pages.implementations.results import Results
 from pages.markup import Link, case_link, rule_link
 from pages.page import shared_site
@@ -63,8 +62,6 @@ def _part(part: str, results: Results, link: Link) -> Iterator[str]:
         cases_shown=CASES_SHOWN,
         of_lies=OF_LIES,
         of_readers=OF_READERS,
-        signs=SIGNS,
-        meanings=MEANINGS,
         places=_places,
         rules=catalogue.rules(),
         shown=sum(results.costs_rows(lie.case.id) for lie in results.lies),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pages.cases.byte_changes import changed, mutation_sentence
 from pages.implementations.answers import BAD, HARM, Answer, worst
-from pages.page import Page, Site, case_file, case_page, rule_page
+from pages.page import Page, Site, case_file, rule_page
 from pages.places import GOLDEN_FILES, ROOT
 from pages.rules.rule_boxes import ORIGINS
 from pages.tables import golden_tables, table_pages
@@ -103,7 +103,6 @@ def _body(rule: Rule, family: catalogue.Family, path: str, site: Site) -> str:
         readers=sorted({one for case in breaking for one in reader_rules_of(case["id"])} - {rule.id})
         if rule.judges_files
         else [],
-        case_page=case_page,
     )
 
 
@@ -145,7 +144,6 @@ def _body_about_tables(rule: Rule, family: catalogue.Family, path: str, site: Si
         seen=observed(rule.id),
         lessons=lessons,
         tables=site.tables,
-        case_page=case_page,
         pair=pair,
         mutation=golden_tables.mutation_sentence(pair) if pair else "",
         changed=table_pages.changed(pair, MOST_FIELDS) if pair else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pages.page import Site, case_page
+from pages.page import Site
 from pages.tables.engine_answers import HARM, SILENT, Engine, TableAnswer, Trial, engines_of
 from pages.tables.lessons import trials_of
 
@@ -39,7 +39,6 @@ def lines(site: Site, here: str) -> Iterator[str]:
             title=title,
             engines=engines,
             rows=rows,
-            case_page=case_page,
             is_first=is_first,
         )
 

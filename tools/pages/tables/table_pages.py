@@ -82,7 +82,6 @@ def _body(table: Table, path: str, site: Site) -> str:
         archive=archive_file(table),
         siblings=siblings(table, site),
         most_siblings=MOST_SIBLINGS,
-        case_file=case_file,
         in_folder=in_folder,
         changed_file=changed_file(table),
         folder=TABLE_FOLDER,
