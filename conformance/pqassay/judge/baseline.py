@@ -142,7 +142,7 @@ class Baseline:
             hint = "; `pqassay baseline` writes one" if isinstance(error, FileNotFoundError) else ""
             raise UsageError(f"baseline {name}: {error.strerror or error}{hint}") from None
         parsed = _parsed(name, content)
-        entries: dict[tuple[str, str, str | None], Entry] = {}
+        entries: dict[tuple[str, str, str | None], KnownEntry] = {}
         for entry in parsed.findings:
             if entry.key in entries:
                 raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
@@ -273,7 +273,7 @@ class Baseline:
         covering = (one for one in self.writers if one.covers(created_by, name, column))
         return any(not one.has_expired(self.today) for one in covering)
 
-    def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[Entry, str]]:
+    def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[KnownEntry, str]]:
         """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if that is not known."""
         files = {self._path_of(file.path): file for file in report.files}
         folders = [self._path_of(root) for root in roots]

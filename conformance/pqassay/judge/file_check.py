@@ -387,7 +387,7 @@ def _younger(rule: Rule, file: FileUnderTest) -> str:
     return f" (obliged since {release(rule.obliged_since).name}; the file shows nothing of that release or a later one)"
 
 
-def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
+def _remedy(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> str | None:
     """The repair: for a local file a command of pqassay, for a file of a table one of that table's own software."""
     command = next((v.remedy for v in group.first if v.remedy), None) or remedy(
         file, rule.id, group.column, group.row_groups

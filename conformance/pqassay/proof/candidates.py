@@ -251,7 +251,7 @@ def _selective(stretch: RowStretch, values: TrueValues) -> Iterator[QueryColumn]
         yield column
 
 
-def nulls(stretch: Stretch) -> Iterator[Query]:
+def nulls(stretch: RowStretch) -> Iterator[Query]:
     """Nulls, and values that are not null."""
     column, rows = stretch.column, stretch.rows
     if rows.null_count and not column.has_nan:
@@ -273,7 +273,7 @@ def _bounds(stretch: RowStretch) -> Iterator[tuple[Any, Any]]:
             yield bound_value(leaf, low), bound_value(leaf, high)
 
 
-def _beyond(stretch: Stretch) -> Iterator[Query]:
+def _beyond(stretch: RowStretch) -> Iterator[Query]:
     """Values that lie beyond what is claimed about them."""
     for low, high in _bounds(stretch):
         yield from outside(stretch, low, high)
@@ -298,7 +298,7 @@ def outside(stretch: RowStretch, low: Any, high: Any) -> Iterator[Query]:
             yield _equal(column, ends["max"])
 
 
-def within(stretch: Stretch) -> Iterator[Query]:
+def within(stretch: RowStretch) -> Iterator[Query]:
     """Values of the stretch, whatever is claimed about them."""
     values, column = stretch.values, stretch.column
     for value in _at_places(values, 3):

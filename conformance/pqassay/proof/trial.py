@@ -509,7 +509,7 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
     return EngineAnswer(engine.title, verdict, engine.version, error=reason)
 
 
-def verdict_on(answered: Answered) -> EngineVerdict:
+def verdict_on(answered: ProofAnswer) -> EngineVerdict:
     """What an answer says about its engine."""
     if answered.is_incomparable or answered.error == NOT_ASKED:
         return "not comparable"

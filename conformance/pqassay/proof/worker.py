@@ -93,7 +93,7 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
             # A value beyond its type is one that no library holds.
             except (NotChecked, FormatError, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"the true rows cannot be told: {reason}")
-    return Plan(queries_planned, of_findings)
+    return QueryPlan(queries_planned, of_findings)
 
 
 def planned(query: Query, values: TrueValues, folder: Path, number: int) -> Planned:

@@ -423,14 +423,14 @@ class IndexDirectory:
 
         If the entry is not stale they are where it says; else, where its checksum says that they still are.
         """
-        blobs_there: list[Stretch] = []
+        blobs_there: list[BlobPlace] = []
         framing = self.file.framing
         for entry in self.entries:
             start, end = entry.span
             if entry.head.placement != Placement.BODY or start == end:
                 continue
             if framing.body_start <= start and end <= framing.footer_start and _explains(entry):
-                blobs_there.append(Stretch(start, end, entry))
+                blobs_there.append(BlobPlace(start, end, entry))
         return sorted(blobs_there, key=lambda one: (one.start, one.end))
 
     @Remembered

@@ -118,7 +118,7 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
     yaml.safe_dump_all(documents, stream, sort_keys=False, width=110, allow_unicode=True)
 
 
-def _entry(cells: Mapping[Aspect, Cell]) -> dict[str, Any]:
+def _entry(cells: Mapping[Aspect, StatusCell]) -> dict[str, Any]:
     """What a file says about one feature: the status, what it rests upon, and the cases."""
     entry: dict[str, Any] = {"status": _support(cells)}
     entry["note"] = "; ".join(f"{aspect}: {_words(cell)}" for aspect, cell in cells.items())

@@ -77,7 +77,7 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
                 of_findings.append(str(reason))
             except (*UNREADABLE, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"{NOT_TOLD}: {reason}")
-    return Plan(queries_planned, of_findings)
+    return QueryPlan(queries_planned, of_findings)
 
 
 @dataclass

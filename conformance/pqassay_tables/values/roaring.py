@@ -187,9 +187,9 @@ class _BitmapReader:
             size = self._number(roaring.RUN_COUNT_SIZE, f"{name}.run_count") * roaring.RUN_SIZE
         start = self._at
         raw = self._take(size, f"{name}.numbers")
-        if form is Form.BITS:
+        if form is ContainerForm.BITS:
             number_count = int(np.count_nonzero(_bits(raw, form)))
-        elif form is Form.ARRAY:
+        elif form is ContainerForm.ARRAY:
             number_count = count
             if not _ascend(np.frombuffer(raw, "<u2")):
                 raise self._wrong(f"the numbers of {name} do not ascend", f"{name}.numbers", size, "ascending numbers")  # fmt: skip

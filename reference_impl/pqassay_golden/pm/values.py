@@ -136,7 +136,7 @@ def appended(before: SnapshotValue, group: SnapshotRowGroup) -> SnapshotValue:
     return _behind(before, (*before.row_groups, new), new, 0)
 
 
-def replaced(before: SnapshotValue, number: int, group: RowGroup) -> SnapshotValue:
+def replaced(before: SnapshotValue, number: int, group: SnapshotRowGroup) -> SnapshotValue:
     """The next snapshot: a row group is written again behind the footer before, the old one is dead."""
     new, old = placed(group, size_of(before)), before.row_groups[number]
     groups = (*before.row_groups[:number], new, *before.row_groups[number + 1 :])

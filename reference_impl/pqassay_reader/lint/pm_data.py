@@ -246,7 +246,7 @@ def _bloom(column: SnapshotColumn, bitset: bytes, values: Any, field: str) -> No
             raise Malformed(f"the bloom filter lacks {value!r:.60}", rule="PM-143", field=f"{field}.bloom")
 
 
-def _encoded(column: Column, value: Any) -> bytes | None:
+def _encoded(column: SnapshotColumn, value: Any) -> bytes | None:
     """A value in PLAIN encoding, without length prefix; ``None`` where its length is not known."""
     if column.physical_type in PLAIN_FORMATS:
         code = PLAIN_FORMATS[PhysicalType(column.physical_type)]

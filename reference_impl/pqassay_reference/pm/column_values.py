@@ -196,7 +196,7 @@ def stored_value(value: Any, column: SnapshotColumn) -> Any:
     raise Refused(f"column {column.name} holds {kind}; {shown} is not such a value")
 
 
-def _number(value: Any, _: Column) -> Any:
+def _number(value: Any, _: SnapshotColumn) -> Any:
     """A number as it is. Decimals that are not floats stay decimals: no float may replace them."""
     return value if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else None
 

@@ -204,7 +204,7 @@ class Serialised:
         for part in block.order:
             raw = getattr(block, part.kind)[part.key]
             place = f"{path}.{part.kind}[{part.key}]"
-            if isinstance(raw, BloomFilter):
+            if isinstance(raw, FilterParts):
                 self._pad(raw, place)
                 self._put(place, pm.BLOOM_LENGTH.build({"length": raw.length}) + raw.bitset)
             else:

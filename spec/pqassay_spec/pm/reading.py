@@ -71,7 +71,7 @@ def previous_sizes(source: Source, header: Header, snapshot: Snapshot) -> tuple[
     return tuple(earlier.fields.parquet_file_size for earlier in chain if earlier.number != snapshot.number)
 
 
-def read_columns(source: Source, header: Header) -> tuple[Column, ...]:
+def read_columns(source: Source, header: Header) -> tuple[SnapshotColumn, ...]:
     """The columns of a file. Raises `Malformed`, rule PM-022, where their names overlap."""
     if sum(described.name_length for described in header.descriptors) > header.end:
         raise Malformed(

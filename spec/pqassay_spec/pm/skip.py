@@ -194,7 +194,7 @@ def is_all_null(facts: Facts) -> bool:
     return null_count(facts) == facts.num_values
 
 
-def is_nested(column: Column) -> bool:
+def is_nested(column: SnapshotColumn) -> bool:
     """Whether a row may hold several values, or a null of a group around this column: counts and bounds then say nothing.
 
     A column that is never null, and has nulls, is a required field around an optional one. (QuestDB declares symbols required
@@ -344,7 +344,7 @@ def _operands(column: SnapshotColumn, values: Sequence[Any]) -> Iterator[list[An
         yield fitting
 
 
-def _fitting(column: Column, value: Any) -> Any:
+def _fitting(column: SnapshotColumn, value: Any) -> Any:
     """An operand as a value of the column, ``None`` if it is not one."""
     if isinstance(value, bool):
         return None
@@ -395,7 +395,7 @@ def _bloom_allows(facts: Facts, value: Any) -> bool:
     return not plain or any(facts.may_hold(raw) for raw in plain)
 
 
-def plain_bytes(column: Column, value: Any) -> list[bytes]:
+def plain_bytes(column: SnapshotColumn, value: Any) -> list[bytes]:
     """The PLAIN encodings, without length prefix, of all that is equal to a value; none where it is not known which.
 
     >>> plain_bytes(Column("x", 5), 0.0)[0].hex(), len(plain_bytes(Column("x", 5), 0.0))

@@ -24,7 +24,7 @@ def filters_lie_in_their_blocks(row: GroupFilters) -> Iterator[Violation]:
 
 
 @rule("PM-077", of=BLOOM_ROW)
-def lengths_are_possible(row: Row) -> Iterator[Violation]:
+def lengths_are_possible(row: GroupFilters) -> Iterator[Violation]:
     """A number of blocks. PM-076 judges filters that are stored nowhere."""
     for bloom in row.inlined():
         if row.place is not None and not bloom.is_sized and not bloom.is_misplaced:
@@ -39,7 +39,7 @@ def lengths_are_possible(row: Row) -> Iterator[Violation]:
 
 
 @rule("PM-078", of=BLOOM_ROW)
-def filters_are_apart(row: Row) -> Iterator[Violation]:
+def filters_are_apart(row: GroupFilters) -> Iterator[Violation]:
     """Filters of each row group that are stored where they may be."""
     found = [bloom for bloom in row.inlined() if not bloom.is_misplaced]
     for before, bloom in pairwise(sorted(found, key=lambda bloom: (bloom.offset, bloom.position))):
@@ -51,7 +51,7 @@ def filters_are_apart(row: Row) -> Iterator[Violation]:
 
 
 @rule("PM-079", of=EXTERNAL_BLOOM_ROW)
-def external_filters_lie_in_the_body(row: Row) -> Iterator[Violation]:
+def external_filters_lie_in_the_body(row: GroupFilters) -> Iterator[Violation]:
     """The body is that of the Parquet file that the snapshot describes."""
     parsed = row.blooms.parsed
     end = row.snapshot.fields.parquet_footer_offset

@@ -28,7 +28,7 @@ class PointBeyond(NamedTuple):
 
 def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> PointBeyond | None:
     """The first geometry outside spans, ``None`` without. Raises `NotChecked` where one cannot be read."""
-    first_beyond: Beyond | None = None
+    first_beyond: PointBeyond | None = None
     total = 0
     for part, geometries in geometries_of(decoded):
         is_outside = np.zeros(len(geometries.is_malformed), np.bool_)
@@ -41,7 +41,7 @@ def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> PointBeyond | None:
                     row = int(rows[points.of[rows].argmin()])
                     place = int(part.places[points.of[row]])
                     if first_beyond is None or place < first_beyond.place:
-                        first_beyond = Beyond(place, span, float(numbers[row]), 0)
+                        first_beyond = PointBeyond(place, span, float(numbers[row]), 0)
         total += int(part.counts[is_outside].sum())
     return first_beyond and first_beyond._replace(total=total)
 

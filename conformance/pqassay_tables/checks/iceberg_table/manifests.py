@@ -58,7 +58,7 @@ COUNTS = {
 """The fields of counts: the status of the entries that they count, and whether they count rows."""
 
 
-def wrong(one: ManifestUnderTest, place: Place, message: str, expected: str, actual: str) -> Violation:
+def wrong(one: ManifestUnderTest, place: ClaimPlace, message: str, expected: str, actual: str) -> Violation:
     """A mistake in a manifest, or in its entry of the list."""
     return one.table.wrong(place, message, expected, actual, remedy=REMEDY)
 

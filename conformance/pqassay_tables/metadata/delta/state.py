@@ -270,7 +270,7 @@ class _Replay:
                     actual=repr(action_body)[:80],
                     file=file,
                 )
-            take(self, Place(file, number, (kind,)), cast("Json", action_body))
+            take(self, ClaimPlace(file, number, (kind,)), cast("Json", action_body))
 
     def _add(self, place: ClaimPlace, add: Json) -> None:
         entry = added(place.file, place.entry, add)

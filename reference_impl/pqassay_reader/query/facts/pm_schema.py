@@ -41,7 +41,7 @@ _decisive = attrgetter(
 """What a column's kind depends on."""
 
 
-def _kinds_of(columns: Sequence[Column]) -> list[_Kind]:
+def _kinds_of(columns: Sequence[SnapshotColumn]) -> list[_Kind]:
     """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where no schema has the levels of a column."""
     known: dict[Any, _Kind] = {}
     kinds: list[_Kind] = []

@@ -71,7 +71,7 @@ def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, lim
             value_count += len(part.values) - part.values.null_count
     made = [part.serialize_compact() if kind == IndexType.HLL else part.serialize() for part in parts]
     limit.require(sum(map(len, made)))
-    return Blob(build_sketches(made), value_count)
+    return MadeBlob(build_sketches(made), value_count)
 
 
 def _maker(kind: IndexType, parameter: int | None) -> Callable[[], Any]:

@@ -95,7 +95,7 @@ def zone_sums(data: DescribedData, *, limit: SizeLimit) -> MadeBlob:
         zones = [_merged(zones)] if zones else [_without_rows(len(data.columns) - 1)]
     blob = _built(data.columns, zones)
     limit.require(len(blob))
-    return Blob(blob, sum(map(len, zones)))
+    return MadeBlob(blob, sum(map(len, zones)))
 
 
 def _without_rows(key_count: int) -> Zones:

@@ -49,14 +49,14 @@ class FramedBlock(NamedTuple):
 
 def blocks(data: bytes | memoryview) -> list[FramedBlock]:
     """The blocks of Hadoop's framing. Raises `Malformed`: the lengths do not lead to the end."""
-    spans: list[Block] = []
+    spans: list[FramedBlock] = []
     position = 0
     while position < len(data):
         content, length = (_length(data, position + at) for at in (0, LENGTH_SIZE))
         start = position + 2 * LENGTH_SIZE
         if length > len(data) - start:
             raise Malformed(f"a block of {length} bytes where {len(data) - start} are left", offset=position)
-        spans.append(Block(content, start, length))
+        spans.append(FramedBlock(content, start, length))
         position = start + length
     return spans
 

@@ -194,7 +194,7 @@ def columns_of(
     *,
     questdb: QuestDBMetadata | None = None,
     path: WritingPath = "schema",
-) -> list[Column]:
+) -> list[SnapshotColumn]:
     """The column descriptors. A number that several columns claim is not used as an ID.
 
     Raises:
