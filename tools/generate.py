@@ -12,15 +12,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from page_tables import rendered, tables_in, with_tables
+from page_tables import figures_of, rendered, tables_in, with_tables
 
 from pqassay_golden.generator import write_golden_files
 from pqassay_golden.tables import write_golden_tables
@@ -64,17 +61,9 @@ class Derived:
 class PageTables(Derived):
     """Tables in pages, and pictures: templates of `page_tables`. The first input has their figures, unless a module of the same name reads them."""
 
-    def figures(self) -> Mapping[str, Any]:
-        """What the templates show."""
-        if importlib.util.find_spec(f"page_tables.{self.module}"):
-            read: Mapping[str, Any] = importlib.import_module(f"page_tables.{self.module}").figures()
-            return read
-        stored = json.loads(_stored(self.inputs[0]))
-        return stored if isinstance(stored, dict) else {"figures": stored}
-
     def contents(self) -> Mapping[str, str]:
         """See `Derived`; the pages with these tables made again."""
-        figures = self.figures()
+        figures = figures_of(self.module, ROOT / self.inputs[0])
         tables = tables_in(self.module, figures)
         return {
             path: rendered(f"{self.module}.svg", figures)

@@ -97,7 +97,7 @@ def test_what_needs_an_output_of_another_comes_after_it() -> None:
 
 def test_every_table_of_a_page_has_one_maker_and_is_shown_once() -> None:
     tables = (
-        page_tables.tables_in(one.module, one.figures())
+        page_tables.tables_in(one.module, page_tables.figures_of(one.module, ROOT / one.inputs[0]))
         for one in REGISTRY
         if isinstance(one, generate.PageTables)
     )

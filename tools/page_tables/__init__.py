@@ -6,6 +6,9 @@ shows is the first file of figures that `tools/generate.py` names for it, or wha
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +25,15 @@ TABLE = re.compile(r"<!-- table: (?P<name>[a-z ]+) -->\n.*?<!-- end -->", re.DOT
 def with_tables(page: str, tables: Mapping[str, str]) -> str:
     """The page with these tables in place of those of the same names."""
     return TABLE.sub(lambda found: tables.get(found["name"], found[0]), page)
+
+
+def figures_of(template: str, path: Path) -> Mapping[str, Any]:
+    """What a template shows: what the module of its name reads, or without one the JSON at a path; a list is called ``figures``."""
+    if importlib.util.find_spec(f"page_tables.{template}"):
+        read: Mapping[str, Any] = importlib.import_module(f"page_tables.{template}").figures()
+        return read
+    stored = json.loads(path.read_text("utf-8"))
+    return stored if isinstance(stored, dict) else {"figures": stored}
 
 
 def tables_in(template: str, figures: Mapping[str, Any]) -> dict[str, str]:
