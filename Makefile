@@ -49,9 +49,8 @@ generate: $(VENV)/.core ## write every file that is computed from others, where 
 golden: $(VENV)/.core ## write the golden files again
 	@PYTHONPATH=reference_impl $(BIN)/python -m pqassay_golden golden_files
 
-recall: $(VENV)/.core ## measure which false facts are found, and write docs/recall.md; then 100,000 random damages
+recall: $(VENV)/.core ## measure which false facts are found, for docs/recall.md; then 100,000 random damages
 	@$(BIN)/python tools/recall.py $(RECALL)
-	@$(BIN)/python tools/generate.py recall
 
 damages: $(VENV)/.dev ## read all damaged files that the tests describe, 20,000 of each form, and draw and read all others of which `make test` does a part
 	@PQASSAY_DAMAGES=all $(BIN)/python -m pytest -q $$(grep -rlE '^from damage import|^ *@given' tests --include 'test_*.py')
@@ -83,7 +82,6 @@ matrix: drivers ## ask all drivers about all golden files, and keep the results;
 matrix-spark: $(VENV)/.spark ## check and index with several releases of Spark, Spark Connect included; takes some minutes
 	@$(HAVE_JAVA)
 	@$(BIN)/python tools/matrix_spark.py $(MATRIX)
-	@$(BIN)/python tools/generate.py "spark versions"
 
 docs: $(VENV)/.docs ## build the site into ./site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site

@@ -18,7 +18,7 @@ less. Whole numbers are asserted to be equal, averages but for their last digits
 
 Goal, in the clustered lake: no more than DuckDB's time.
 
-``--write`` keeps the figures in ``answer_figures.json``, from which `make generate` makes the table of the guide.
+``--write`` keeps the figures in ``answer_figures.json``, from which the site makes the table of the guide.
 """
 
 from __future__ import annotations

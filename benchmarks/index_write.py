@@ -11,7 +11,7 @@ Every round does all of them once, and of each the least time counts, of the pro
 
 Goal: distinct sets and zone sums cost at most 1.2 times as much as embedding IDX1.
 
-``--write`` keeps the figures in ``index_write_figures.json``, from which `make generate` makes the table of the guide.
+``--write`` keeps the figures in ``index_write_figures.json``, from which the site makes the table of the guide.
 """
 
 from __future__ import annotations

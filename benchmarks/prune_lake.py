@@ -12,7 +12,7 @@ Each engine finds the rows natively, opening the files by itself, and through an
 before, and with loading included, from the ends of the files or from an index table.  DuckDB also reads with its own reader the
 files that the indexes keep.  The rows are asserted to be equal.  The fastest of all rounds counts for each way.
 
-``--write`` keeps the figures in ``prune_figures.json``, from which `make generate` makes the tables in README and
+``--write`` keeps the figures in ``prune_figures.json``, from which the site makes the tables of the
 guide.
 
 Goals, in the first lake: with indexes loaded, DuckDB takes at most a quarter of its native time, pyarrow and DataFusion at
@@ -355,7 +355,7 @@ def main() -> int:
     reached = judged(figures["spread"]["engines"])
     if options.write:
         write_whole(FIGURES, (json.dumps(rounded(figures), indent=2) + "\n").encode())
-        print(f"\nwritten to {FIGURES.name}; now: make generate")
+        print(f"\nwritten to {FIGURES.name}")
     return 0 if reached else 1
 
 

@@ -6,8 +6,8 @@ First the constants are measured: what Spark takes for a session, a job and a ta
 processor time of judging and indexing for each file and each byte of it; requests and bytes where the file is in a store,
 counted; bytes of the index table; how much longer work takes while the other core works, too.  From them, and from
 nothing else, `_lake_model.py` predicts runs of the check and of the indexing on one core and on two.  Then these are
-run.  ``--write`` keeps constants and runs in ``lake_constants.json``; `make generate` then makes the tables of the
-guide.
+run.  ``--write`` keeps constants and runs in ``lake_constants.json``; the site makes the tables of the guide of
+them.
 
 The lake: sales in files whose sizes are spread like those of real lakes, lognormally, from some kilobytes to some megabytes;
 each has an index.  Before the runs that are measured, each step runs four times on the smaller lake in the same session: what
@@ -438,7 +438,7 @@ def count_anew(old: Constants) -> int:
 def keep(measured: Mapping[str, Any], assumed: Mapping[str, Any]) -> None:
     """Write the constants."""
     CONSTANTS.write_text(f"{json.dumps({'measured': measured, 'assumed': assumed}, indent=2)}\n")
-    print(f"\nwritten to {CONSTANTS.name}; now: make generate")
+    print(f"\nwritten to {CONSTANTS.name}")
 
 
 def main() -> int:

@@ -5,8 +5,8 @@
 Files of some shapes are judged behind a source that counts requests and bytes, each twice: of the second file of a table it is
 known how much of its end is worth a request.  Beside that is what is predicted from their footers, and the seconds of a processor.
 Then files are judged one after another in a store of this machine whose answers begin after a while, and the time is compared
-with the predicted one.  ``--write`` keeps what was counted in ``store_costs.json``; `make generate` then makes the
-table of the guide.
+with the predicted one.  ``--write`` keeps what was counted in ``store_costs.json``; the site makes the table of
+the guide of it.
 
 Goals: predictions of requests and bytes are off by at most 20 %; at tier ``index``, files without bloom filters take at most 3
 requests, those with bloom filters at most 6.
@@ -257,7 +257,7 @@ def main() -> int:
         print(f"the machine left {share(2):.0%} of its processors to this")
     if options.write:
         COSTS.write_text(f"{json.dumps(rounded(shapes), indent=2)}\n")
-        print(f"\nwritten to {COSTS.name}; now: make generate")
+        print(f"\nwritten to {COSTS.name}")
     few = all(shapes[shape]["tiers"]["index"]["requests"] <= most for shape, most in MOST_REQUESTS.items())
     print()
     print(goal("at tier index at most 3 requests a file without bloom filters, 6 with", reached=few))

@@ -9,7 +9,7 @@ random order.  Four kinds of metadata are set against each other: minimum and ma
 One value that occurs and one that does not, between others, are looked up; what is counted is the row groups that are left over, of IDX1 those of the files
 that are.  The time to decide is that of the reference with everything in memory.  The fastest of all rounds counts for each time.
 
-``--write`` keeps the figures in ``which_index_figures.json``, from which `make generate` makes the tables of the guide.
+``--write`` keeps the figures in ``which_index_figures.json``, from which the site makes the tables of the guide, and `make generate` the picture.
 """
 
 from __future__ import annotations

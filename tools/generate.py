@@ -97,16 +97,6 @@ FAKES = "tests/suite/fakes/*"
 JUDGE, SUITE = "conformance/pqassay/**/*.py", "conformance/pqassay_suite/**/*.py"
 LAKE = "conformance/pqassay_lake/**/*.py"
 COMMANDS = (JUDGE, LAKE, SUITE, "reference_impl/*/cli/*.py", "pipeline/pqassay_spark/cli/*.py")
-OPTIONS_IN = (
-    *map("docs/guide/{}.md".format, ("check", "lake", "pm", "prove", "report", "run", "scale", "tables")),
-    *map("docs/guide/spark-{}.md".format, ("check", "index")),
-    "docs/reference/pqassay.md",
-)
-MEASURED, RECALL = (
-    "benchmarks/{}_figures.json".format,
-    ("docs/data/recall*", "docs/data/table_recall*", "docs/data/upstream.json"),
-)
-
 CHANGED_CASE = "A case in a revision should stay as it is: give what is new an id of its own, or say in the changelog that the draft took it in."
 
 REGISTRY: tuple[Derived, ...] = (
@@ -116,19 +106,9 @@ REGISTRY: tuple[Derived, ...] = (
     Derived("picture of an update", ("spec/chapters/pictures/pm-update.svg",), (CHAIN,), "pm_update_picture"),
     Derived("revision drafts", ("spec/revisions/*.toml",), ("spec/revisions/*.toml", GOLDEN), "revisions", CHANGED_CASE),
     Derived("null scores", ("conformance/implementations/null_scores.toml",), (RULES, GOLDEN, FAKES, SUITE), "null_scores"),
-    Derived("recall", ("docs/recall.md",), (*RECALL, "golden_files/**/table.json", "spec/pqassay_spec/rules/documents.toml"), "recall_page"),
     Derived("shapes", ("spec/pqassay_spec/rules/shapes.json",), (RULES, GOLDEN, JUDGE, "golden_files/**/table.json", "spec/pqassay_spec/rules/observed.json"), "shapes"),
     Derived("observed", ("README.md", "docs/**/*.md"), ("spec/pqassay_spec/rules/observed.json",), "observe"),
-    PageTables("pruning", ("docs/guide/pruning-saves.md",), (MEASURED("prune"),), "prune"),
-    PageTables("scan", ("docs/guide/scan-speed.md",), (MEASURED("scan"),), "scan"),
-    PageTables("answers", ("docs/guide/answer.md",), (MEASURED("answer"),), "answers"),
-    PageTables("index writing", ("docs/guide/indexes.md",), (MEASURED("index_write"),), "index_writing"),
-    PageTables("which index", ("docs/guide/which-index.md", "docs/assets/which-index.svg"), (MEASURED("which_index"),), "which_index"),
-    PageTables("scale", ("docs/guide/scale.md",), ("benchmarks/lake_constants.json", "benchmarks/store_costs.json"), "scale"),
-    PageTables("spark versions", ("docs/guide/spark-where.md",), ("docs/data/spark_versions.json",), "spark_versions"),
-    PageTables("weighings", ("docs/guide/check.md",), ("docs/data/weighing.json",), "weighing"),
-    PageTables("future", ("docs/implementations/future.md",), ("docs/data/future.json",), "future"),
-    PageTables("options", OPTIONS_IN, COMMANDS, "options"),
+    PageTables("picture of indexes", ("docs/assets/which-index.svg",), ("benchmarks/which_index_figures.json",), "which_index"),
     PageTables("commands", ("docs/guide/commands.md",), COMMANDS, "commands"),
     PageTables("findings", ("docs/guide/findings.md",), ("docs/guide/findings-*.md",), "findings"),
 )  # fmt: skip

@@ -6,7 +6,7 @@
 
 Blocks run in a folder of their own that holds links to ``golden_files`` and ``tools``, from the data that the page itself makes.  A block of
 language ``text`` behind one of ``python`` is what that one prints.  A block with a title, such as ``title="driver.py"``, is not run but
-written to the file of this name.  A line ``…`` (or ``...``) of a page stands for any lines, and ``…`` within a line for any text; where
+written to the file of this name; where it names a file of the repository (``--8<-- "examples/row_bitmap.py"``), that is copied.  A line ``…`` (or ``...``) of a page stands for any lines, and ``…`` within a line for any text; where
 such a block still fits, it is not rewritten.  A block behind the comment ``<!-- not run: why -->`` is passed over.  One behind
 ``<!-- needs Spark -->``, or with a command ``pqassay spark``, runs only where there is a session.  One in Python behind ``<!-- reads damaged
 files -->`` runs in a process with a limit of time, with names of its own, since libraries may hang there.  So does what takes a shell.
@@ -42,6 +42,9 @@ FENCE = re.compile(
 
 TITLE = re.compile(r'title="([^"]+)"')
 """The name of the file that a block stands for."""
+
+SNIPPET = re.compile(r'--8<-- "([^"]+)"\n')
+"""A block that the site fills with a file of the repository."""
 
 OMISSION = ("…", "...")
 """What a line consists of that stands for any lines."""
@@ -141,7 +144,9 @@ def play(page: str, folder: Path, spark: object | None = None) -> Iterator[Playe
             if block.why_not or (block.needs_spark and spark is None):
                 continue
             if block.title:
-                Path(block.title).write_text(block.body, "utf-8")
+                named = SNIPPET.fullmatch(block.body)
+                text = (ROOT / named[1]).read_text("utf-8") if named else block.body
+                Path(block.title).write_text(text, "utf-8")
             elif block.language == "python":
                 if block.is_apart:
                     text, code = _in_time([sys.executable, "-c", block.body])

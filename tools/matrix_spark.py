@@ -4,7 +4,7 @@
 
 Each release gets a virtual environment in ``.venv/spark-VERSION``, and a server of Spark Connect on this machine.  What a
 check finds in a folder of golden files must be what ``pqassay check`` finds there.  The answers go to
-``docs/data/spark_versions.json``; ``make generate`` then makes the table in ``docs/guide/spark-where.md``.
+``docs/data/spark_versions.json``; ``docs/guide/spark-where.md`` shows it on the site.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measure which false facts pqassay finds, and write ``docs/data/recall.json``; ``make generate`` then makes the page ``docs/recall.md``.
+"""Measure which false facts pqassay finds, and write ``docs/data/recall.json``, which the page ``docs/recall.md`` shows on the site.
 
     python tools/recall.py                      measure all kinds, then 100,000 random damages
     python tools/recall.py --damages 2000       as many random damages; 0 for none
@@ -22,10 +22,9 @@ from random import Random
 import recall_answers
 import recall_inside
 import recall_kinds
-from recall_answers import Answer, Judged, Kind, compared, in_parallel, judged_of, without_reason
+from recall_answers import OF_FILES, Answer, Judged, Kind, compared, in_parallel, judged_of, without_reason
 from recall_inside import Inside
 from recall_kinds import CASES, Base, Site, data_of
-from recall_page import OF_FILES
 
 import pqassay
 from pqassay_spec.base.errors import FormatError

@@ -245,6 +245,10 @@ class Kept:
         self.data.write_text(f'{{{head}"kinds": [\n{lines}\n]}}\n', encoding="utf-8")
 
 
+OF_FILES, OF_TABLES = Kept("recall"), Kept("table_recall")
+"""What is stored of files, and of the metadata of tables."""
+
+
 # ------------------------------------------------------------------------------------------------------------ tables
 
 SHOWN = ("FAIL", "errored", "WARN", "POLICY", "INFO", "not checked", "valid", UNSEEN)

@@ -1,6 +1,6 @@
 """Measure which false facts in the metadata of tables pqassay finds, and write ``docs/data/table_recall.json``.
 
-``make generate`` then makes the page ``docs/recall.md``.
+The page ``docs/recall.md`` shows it on the site.
 
 A kind is one field and what happens to it; `table_recall_facts` makes the false facts.  Each table is judged at tier ``values``; what is
 reported beyond what the good table has counts as found.  A kind without a finding needs a reason in
@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from recall_answers import (
+    OF_TABLES,
     Answer,
     Judged,
     Kind,
@@ -26,7 +27,6 @@ from recall_answers import (
     weakest,
     without_reason,
 )
-from recall_page import OF_TABLES
 from table_recall_facts import TABLES, Fact, facts_of, files_of, writer_of
 
 import pqassay

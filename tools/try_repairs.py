@@ -1,7 +1,7 @@
 """Let Spark repair tables by the statements of `pqassay repair`, and try the statements that people expect to do it.
 
     python tools/try_repairs.py            try, and print
-    python tools/try_repairs.py --write    put the tables into docs/guide/repair.md
+    python tools/try_repairs.py --write    store what docs/guide/repair.md shows
 
 It runs in an environment of its own, with a version of Spark for which there are jars of both formats, and with this package:
 
@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from page_tables import table
 from spark_tables import PACKAGES, session
 
 import pqassay
@@ -33,10 +32,8 @@ from pqassay_lake.repair.reports import of_report, read_report
 from pqassay_lake.repair.writing import write_plan
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDE = ROOT / "docs/guide/repair.md"
+STORED = ROOT / "docs/data/repairs.json"
 GOLDEN_FILES = ROOT / "golden_files"
-TRIED_HERE = "<!-- tried: by tools/try_repairs.py -->", "<!-- end of what was tried -->"
-PLANNED_HERE = "<!-- golden plans: by tools/try_repairs.py -->", "<!-- end of golden plans -->"
 
 GOLDEN_PLACE = "/warehouse/metals"
 """Where golden Iceberg tables say that they are. They are moved to a place whose name is as long, so that no length in them changes."""
@@ -374,36 +371,6 @@ def _ran(spark: Any, name: str, place: Path, step: Step) -> str:
     return "**not repaired**" if left & set(step.rules) else "repaired"
 
 
-def golden_table(found: list[Planned]) -> Iterator[str]:
-    """What came of the plans, as a table in Markdown."""
-    outcomes = [name for name in GOLDEN_OUTCOMES if any(one.outcome == name for one in found)]
-    rules = {(one.repair, one.outcome): set[str]() for one in found}
-    for one in found:
-        rules[one.repair, one.outcome].update(one.rules)
-    rows = (
-        (repair, *(", ".join(sorted(rules.get((repair, name), ()))) for name in outcomes))
-        for repair in dict.fromkeys(one.repair for one in found)
-    )
-    yield from table(("repair", *map(GOLDEN_OUTCOMES.__getitem__, outcomes)), rows)
-
-
-GOLDEN_OUTCOMES = {
-    "repaired": "repaired, rows equal",
-    "**not repaired**": "**not repaired**",
-    "**rows differ**": "**rows differ**",
-    "refused": "Spark refuses the statement",
-    "unreadable": "Spark cannot read the table",
-}
-"""What may come of a plan, and how the table calls it."""
-
-
-def table_of(versions: str, found: list[Tried]) -> Iterator[str]:
-    """The Markdown table, and what was asked."""
-    heads = ("table", "statement", "the file", "others", "rows", "check")
-    rows = ([cell.replace("|", "\\|") for cell in one] for one in found)
-    yield from (f"{versions}.", "", *table(heads, rows))
-
-
 def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
     """Try, and print or write what came of it."""
     found: list[Tried] = []
@@ -425,14 +392,12 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         for name, package in zip(("Iceberg", "Delta"), PACKAGES, strict=True)
     )
     if "--write" in arguments:
-        page = GUIDE.read_text("utf-8")
-        page = _with(page, *TRIED_HERE, table_of(versions, found))
-        GUIDE.write_text(_with(page, *PLANNED_HERE, golden_table(planned)), "utf-8")
-
-
-def _with(text: str, begin: str, end: str, lines: Iterator[str]) -> str:
-    before, _, rest = text.partition(begin)
-    return "\n".join([f"{before}{begin}", "", *lines, "", f"{end}{rest.partition(end)[2]}"])
+        plans: dict[str, dict[str, list[str]]] = {}
+        for done in planned:
+            rules = plans.setdefault(done.repair, {}).setdefault(done.outcome, [])
+            rules[:] = sorted({*rules, *done.rules})
+        figures = {"versions": versions, "tried": found, "plans": plans}
+        STORED.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

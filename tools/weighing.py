@@ -1,7 +1,7 @@
 """Measure how often the side that is wrong is named, where values and metadata contradict each other: ``docs/data/weighing.json``.
 
 Small files without CRCs are damaged: the bytes of pages, or what is claimed of them. They are checked at tier ``values``; only what contradicts
-something is counted.  ``make generate`` then makes the table of the guide.
+something is counted.  The guide shows the table on the site.
 """
 
 from __future__ import annotations

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections import Counter
 
 import pytest
 
 from places import GOLDEN_FILES, GUIDES, ROOT
-from pqassay_spark.produce.writer_matrix import MATRIX
 from pqassay_spec.golden.table_case import TABLE_MANIFEST
 from pqassay_spec.rules.catalogue import file_rules
 
@@ -51,14 +49,8 @@ def test_the_guide_says_what_programs_score_that_do_nothing_right() -> None:
 
     assert (
         "accepting everything, unread, earns about a third of `lint` and next to nothing elsewhere, refusing everything nothing at all."
-        in (GUIDES / "run.md").read_text()
+        in " ".join((GUIDES / "run.md").read_text().split())
     )
     assert 1 / 3 == pytest.approx(passed["lint"] / asked["lint"], abs=0.05)
     assert 0 == pytest.approx(passed["elsewhere"] / asked["elsewhere"], abs=0.05)
     assert [] == [counts for counts in refused if "passed" in counts]
-
-
-def test_the_guide_says_how_many_tables_the_matrix_has() -> None:
-    (shown,) = re.findall(r"^matrix: (\d+) tables$", (GUIDES / "spark-produce.md").read_text(), re.MULTILINE)
-
-    assert str(len(MATRIX)) == shown

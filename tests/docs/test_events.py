@@ -37,7 +37,7 @@ def event(bucket: str, key: str) -> str:
 
 
 def test_files_that_a_queue_names_are_judged_and_taken_off_it(server: StoreServer, tmp_path: Path) -> None:
-    found = BLOCK.search((GUIDES / "lake.md").read_text())
+    found = BLOCK.search((GUIDES / "sample.md").read_text())
     assert found is not None
     (tmp_path / "events.py").write_text(found[1])
     store = fs.FileSystem.from_uri(f"s3://events/?allow_bucket_creation=true&{server.options}")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -17,6 +18,7 @@ import page_tables
 import pytest
 import shapes
 from generate import REGISTRY, Derived, GoldenFiles
+from pages import site_tables
 
 from damage import EXAMPLES, SUGGESTED
 from places import ROOT
@@ -96,15 +98,18 @@ def test_what_needs_an_output_of_another_comes_after_it() -> None:
 
 
 def test_every_table_of_a_page_has_one_maker_and_is_shown_once() -> None:
-    tables = (
-        page_tables.tables_in(one.module, page_tables.figures_of(one.module, ROOT / one.inputs[0]))
-        for one in REGISTRY
-        if isinstance(one, generate.PageTables)
+    stored = {(one.module, one.inputs[0]) for one in REGISTRY if isinstance(one, generate.PageTables)}
+    made = Counter(
+        name
+        for template, path in stored.union(site_tables.SOURCES.items())
+        for name in page_tables.tables_in(template, page_tables.figures_of(template, ROOT / path))
     )
-    made = Counter(name for each in tables for name in each)
-    pages = (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
-    shown = Counter(
-        found["name"] for page in pages for found in page_tables.TABLE.finditer(page.read_text("utf-8"))
+    texts = [page.read_text("utf-8") for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))]
+    shown = Counter(found["name"] for text in texts for found in page_tables.TABLE.finditer(text))
+    shown.update(
+        name.replace("-", " ")
+        for text in texts
+        for name in re.findall(r"^<!-- site table: ([a-z0-9-]+) -->$", text, re.MULTILINE)
     )
 
     assert made == shown

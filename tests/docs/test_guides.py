@@ -31,7 +31,6 @@ PAGES = (
             "check",
             "ci",
             "diff",
-            "estimate",
             "example",
             "export",
             "indexes",
@@ -53,8 +52,7 @@ PAGES = (
 """Pages of which all or most blocks run without Spark."""
 
 SPARK_PAGES = tuple(
-    GUIDES / f"{name}.md"
-    for name in ("example", "query", "spark-check", "spark-index", "spark-produce", "spark-where")
+    GUIDES / f"{name}.md" for name in ("example", "query", "spark", "spark-index", "spark-where")
 )
 """Pages with blocks that need a session of Spark."""
 
@@ -102,7 +100,7 @@ def one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
 
 
-NEEDED = {"estimate": "datasketches"}
+NEEDED = {"answer": "datasketches"}
 """Pages that take a library which there is not for every Python."""
 
 
@@ -163,6 +161,15 @@ def test_a_block_that_nobody_runs_is_found(page: str, body: str, ran_by: str | N
     (block,) = module().blocks_of(body)
 
     assert ran_by == runner_of(GUIDES / page, block)
+
+
+def test_a_file_of_the_repository_that_a_page_names_is_copied(tmp_path: Path) -> None:
+    (played,) = module().play(
+        '```python title="a.py"\n--8<-- "examples/row_bitmap.py"\n```\n\n```console\n$ wc -c < a.py\n0\n```\n',
+        tmp_path,
+    )
+
+    assert f"$ wc -c < a.py\n{(ROOT / 'examples' / 'row_bitmap.py').stat().st_size}\n" == played.printed
 
 
 def test_a_file_that_a_page_shows_is_written(tmp_path: Path) -> None:

@@ -6,15 +6,16 @@ import functools
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import page_tables.options
 import pyarrow.parquet as pq
-import pytest
 import typer.main
 
 import pqassay
 from built_site import build
-from places import GOLDEN_FILES, GUIDES, ROOT
+from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app
 from pqassay.cli.main import spark as spark_app
 from pqassay_lake.history.findings_table import FIELDS
@@ -141,7 +142,7 @@ def test_the_chapter_of_pm_shows_every_member_of_questdbs_key(site: Path) -> Non
 
 
 def test_the_guide_of_checks_on_spark_shows_every_column_of_the_findings_table(site: Path) -> None:
-    shown = {row[0]: row[-1] for row in page(site, "guide/spark-check.html").rows if row}
+    shown = {row[0]: row[-1] for row in page(site, "guide/spark.html").rows if row}
     assert {field.name: shown.get(field.name) for field in FIELDS} == {
         field.name: field.doc.replace("`", "") for field in FIELDS
     }
@@ -182,40 +183,32 @@ def test_the_worked_example_is_conformant() -> None:
     assert [finding.rule for file in report.files for finding in file.findings] == []
 
 
-def options(program: typer.Typer, name: str) -> set[str]:
+def options(command: Any) -> set[str]:
     """The options of a command; what is hidden only answers those who know an old name."""
-    command = typer.main.get_group(program).commands[name]
     shown = [parameter for parameter in command.params if not getattr(parameter, "hidden", False)]
     return {option for parameter in shown for option in parameter.opts if option[:2] == "--"}
 
 
-def described(guide: str) -> set[str]:
-    """The options that have a row in a guide."""
-    return set(re.findall(r"^\| `(--[a-z0-9-]+)", (GUIDES / f"{guide}.md").read_text(), re.MULTILINE))
+def test_the_page_of_options_has_every_option_of_every_command() -> None:
+    shown = page_tables.tables_in("options", page_tables.options.figures())["options"]
+    sections = re.split(r"^## `pqassay (.+)`$", shown, flags=re.MULTILINE)
+    listed = {
+        name: set(re.findall(r"(--[a-z0-9-]+)", "\n".join(re.findall(r"^\| (`-.*?) \|", text, re.MULTILINE))))
+        for name, text in zip(sections[1::2], sections[2::2], strict=True)
+    }
+    commands = dict(page_tables.options.commands(typer.main.get_group(app)))
+    shared = listed["check"]
 
-
-def test_the_guide_describes_every_option_of_check() -> None:
-    assert options(app, "check") | {"--by-writer"} == described("check")
-
-
-@pytest.mark.parametrize(
-    ("program", "name", "guide"),
-    [
-        (app, "baseline", "check"),
-        (app, "prove", "prove"),
-        (app, "sample", "lake"),
-        (app, "estimate", "scale"),
-        (spark_app, "check", "spark-check"),
-    ],
-)
-def test_the_guides_describe_every_option_that_commands_have_beside_those_of_check(
-    program: typer.Typer, name: str, guide: str
-) -> None:
-    assert set() == options(program, name) - options(app, "check") - described(guide)
+    assert commands.keys() == listed.keys()
+    assert {} == {
+        name: lacking for name in commands if (lacking := options(commands[name]) - listed[name] - shared)
+    }
 
 
 def test_a_check_on_spark_has_all_options_but_the_number_of_workers() -> None:
-    assert {"--jobs"} == options(app, "check") - options(spark_app, "check")
+    here, there = (typer.main.get_group(one).commands["check"] for one in (app, spark_app))
+
+    assert {"--jobs"} == options(here) - options(there)
 
 
 def test_every_family_has_a_chapter_with_its_rules() -> None:

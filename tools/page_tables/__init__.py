@@ -1,7 +1,8 @@
 """Tables that are made of stored figures and put into pages, each between two comments, the first of which names it.
 
 All else on a page is written by people.  A template of ``templates`` writes tables in Markdown; its comments are those of the page.  What it
-shows is the first file of figures that `tools/generate.py` names for it, or what ``figures()`` of the module of its name in this folder returns.
+shows is the file of figures that `tools/generate.py` or `pages.site_tables` names for it, or what ``figures()`` of the module of its name in this
+folder returns.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import importlib.util
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,12 @@ import jinja2
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
-TABLE = re.compile(r"<!-- table: (?P<name>[a-z ]+) -->\n.*?<!-- end -->", re.DOTALL)
+TABLE = re.compile(r"(?P<begin><!-- table: (?P<name>[a-z ]+) -->\n)(?P<lines>.*?)(?=<!-- end -->)", re.DOTALL)
 
 
 def with_tables(page: str, tables: Mapping[str, str]) -> str:
     """The page with these tables in place of those of the same names."""
-    return TABLE.sub(lambda found: tables.get(found["name"], found[0]), page)
+    return TABLE.sub(lambda found: found["begin"] + tables.get(found["name"], found["lines"]), page)
 
 
 def figures_of(template: str, path: Path) -> Mapping[str, Any]:
@@ -37,8 +38,8 @@ def figures_of(template: str, path: Path) -> Mapping[str, Any]:
 
 
 def tables_in(template: str, figures: Mapping[str, Any]) -> dict[str, str]:
-    """The tables of a template by their names."""
-    return {found["name"]: found[0] for found in TABLE.finditer(rendered(f"{template}.md", figures))}
+    """The tables of a template by their names, without the comments around them."""
+    return {found["name"]: found["lines"] for found in TABLE.finditer(rendered(f"{template}.md", figures))}
 
 
 def rendered(template: str, figures: Mapping[str, Any]) -> str:
@@ -61,8 +62,8 @@ def rendered(template: str, figures: Mapping[str, Any]) -> str:
 def duration(seconds: float) -> str:
     """Seconds in the unit that people would use, with two digits.
 
-    >>> duration(0.00031), duration(75), duration(7300), duration(400_000)
-    ('0.31 ms', '75 s', '2.0 h', '4.6 days')
+    >>> duration(0.0031), duration(75), duration(7300), duration(400_000)
+    ('3.1 ms', '75 s', '2.0 h', '4.6 days')
     """
     for limit, unit, size in (
         (1e-3, "µs", 1e-6),
@@ -134,11 +135,6 @@ def row(cells: Iterable[Any]) -> str:
 def heads(cells: Sequence[str], form: str = "---:") -> str:
     """The head of a table, whose columns but the first are numbers, or have another form."""
     return f"{row(cells)}\n{row(['---', *[form] * (len(cells) - 1)])}"
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table of texts in Markdown."""
-    yield from (heads(header, "---"), *map(row, rows))
 
 
 FILTERS = (duration, size, two_digits, milliseconds, megabytes, shown, row, heads)

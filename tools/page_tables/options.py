@@ -1,4 +1,4 @@
-"""The options of `pqassay check` and of the commands that check in another way, from their declarations."""
+"""The options of all commands, from their declarations."""
 
 from __future__ import annotations
 
@@ -43,14 +43,22 @@ Row = tuple[str, ...]
 
 
 def figures() -> dict[str, Any]:
-    """The options below each heading of the help page of a check, those of other commands, keys of ``pqassay.toml``, and keywords of `pqassay.check`."""
+    """The options of a check below each heading of its help page, those of every command beside them, and which commands have some of them.
+
+    Besides, the keys of ``pqassay.toml`` and the keywords of `pqassay.check`.
+    """
+    options = {
+        name: [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+        for name, command in commands(typer.main.get_group(app))
+    }
     panels = {
         panel: [_option(one) for one in OPTIONS.values() if one.option.panel == panel]
         for panel in get_args(Panel)
     }
     return {
         "panels": panels,
-        "own": {name: list(_own(name)) for name in OWN},
+        "own": {name: [_row(one) for one in each if not _is_shared(one)] for name, each in options.items()},
+        "sharing": [name for name, each in options.items() if any(map(_is_shared, each))],
         "keys": ["paths", *(one.name for one in OPTIONS.values() if one.option.in_file)],
         "keywords": [_keyword(one) for one in declared(CheckOptions)],
     }
@@ -64,26 +72,27 @@ def _option(one: Declared) -> Row:
     return ", ".join(f"`{name}`" for name in (names, *others)), as_code(one.option.help)
 
 
-def _own(name: str) -> Iterator[Row]:
-    """The options that a command, such as ``spark check``, has beside those of a check, which are listed below a heading."""
-    command: Any = typer.main.get_group(app)
-    for each in name.split():
-        command = command.commands[each]
-    for one in command.params:
-        if one.param_type_name == "option" and not (one.hidden or one.rich_help_panel in get_args(Panel)):
-            style(one)
-            first, *others = one.opts
-            names = [f"{first} {one.metavar}".rstrip(), *others]
-            yield ", ".join(f"`{name}`" for name in names), as_code(one.help)
+def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command that is not hidden, by its name."""
+    for name, command in group.commands.items():
+        if getattr(command, "commands", None) and not command.hidden:
+            yield from commands(command, f"{before}{name} ")
+        elif not command.hidden:
+            yield f"{before}{name}", command
+
+
+def _is_shared(parameter: Any) -> bool:
+    """Whether a check has the option as well: it is listed below a heading."""
+    return parameter.rich_help_panel in get_args(Panel)
+
+
+def _row(parameter: Any) -> Row:
+    style(parameter)
+    first, *others = parameter.opts
+    names = [f"{first} {parameter.metavar}".rstrip(), *others]
+    return ", ".join(f"`{name}`" for name in names), as_code(parameter.help)
 
 
 def _keyword(one: Declared) -> Row:
     value = ", ".join(f'`"{choice}"`' for choice in one.choices) or IN_PYTHON[one.option.kind]
     return f"`{one.keyword}`", value, as_code(one.option.help.replace("; repeatable", ""))
-
-
-OWN = (
-    *("report", "baseline", "prove", "sample", "estimate", "pm generate"),
-    *("suite run", "spark check", "spark index", "spark pm"),
-)
-"""Commands whose options a page of the guide lists."""

@@ -34,6 +34,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
     <!-- findings table -->             the columns of the table that `--reuse` writes
     <!-- history -->                    the columns of what `pqassay check --history` appends to
+    <!-- site table: kept-sorted -->    a table that a module of `page_tables` makes, see `site_tables`
 
 A comment that looks like one of these and names nothing fails the build.
 
@@ -45,7 +46,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from pages import findings_columns, home, repository_files
+from pages import findings_columns, home, repository_files, site_tables
 from pages.cases import case_list, museum_pages
 from pages.files import checker, downloads
 from pages.implementations import matrix, results_tables, status_page, upstream_issues
@@ -94,6 +95,7 @@ PARTS: Mapping[str, Part] = {
     "upstream": lambda _, __: upstream_issues.upstream_issues(),
     "findings table": lambda _, __: findings_columns.findings_table(),
     "history": lambda _, __: findings_columns.history_columns(),
+    "site table": site_tables.lines,
 }
 """What makes the lines of each comment, by the word that it begins with."""
 

@@ -1,4 +1,4 @@
-"""Arrow does not load pandas by itself, and whoever asks for pandas still gets it."""
+"""Arrow does not load pandas by itself, and code that asks for pandas still gets it."""
 
 from __future__ import annotations
 
