@@ -66,9 +66,9 @@ def figures() -> dict[str, Any]:
 
 def _option(one: Declared) -> Row:
     names = f"--{one.name} {one.option.metavar}".rstrip()
-    others = [f"-{one.option.short} {one.option.metavar}"] if one.option.short else []
+    others = [f"-{one.option.short} {one.option.metavar}".rstrip()] if one.option.short else []
     if one.option.kind == "flag":
-        others = [f"--no-{one.name}"]
+        others.append(f"--no-{one.name}")
     return ", ".join(f"`{name}`" for name in (names, *others)), as_code(one.option.help)
 
 

@@ -60,7 +60,7 @@ def answer(
         ),
     ] = FormatName.TABLE,
 ) -> None:
-    """Answer a SQL question from zone sums; read rows only where needed.
+    """Answer a SQL question from zone sums; read rows if needed.
 
     Aggregates are COUNT, SUM, AVG, MIN, MAX, APPROX_COUNT_DISTINCT(x) and APPROX_QUANTILE(x, 0.5). The
     approximate ones need fresh sketches and come with bounds. FROM takes any name. stderr shows the bounds, how

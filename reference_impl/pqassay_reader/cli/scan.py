@@ -50,7 +50,7 @@ EXAMPLE = epilog(
 )
 
 
-@example(EXAMPLE)
+@example(EXAMPLE, rare=("batch_size", "gap", "trust", "metadata", "without"))
 def scan(
     path: Annotated[
         str,

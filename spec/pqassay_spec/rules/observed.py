@@ -15,6 +15,7 @@ The table is read when somebody asks for the first rule, so that a check without
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -120,17 +121,15 @@ class Observation:
             return self
         engines: list[EngineAnswers] = []
         for answers in self.engines:
-            seen_by_case = dict(zip(self.cases, answers.each, strict=False)) or {answers.case: answers.seen}
+            known = dict(zip(self.cases, answers.each, strict=False)) or {answers.case: answers.seen}
             # Its worst answer is known with its file; what it made of the others is known only from `each`.
             if answers.is_harmed and not answers.each and answers.case not in wanted:
                 return None
-            seen = {seen_by_case.get(case, "nothing") for case in wanted} - {None}
+            seen = {known.get(case, "nothing") for case in wanted} - {None}
             if seen:
                 worst: Seen = min((each for each in seen if each), key=SEEN.index)
                 case = (
-                    next((case for case in wanted if seen_by_case.get(case) == worst), "")
-                    if worst in HARM
-                    else ""
+                    next((case for case in wanted if known.get(case) == worst), "") if worst in HARM else ""
                 )
                 engines.append(replace(answers, seen=worst, case=case, each=()))
         return replace(self, cases=tuple(wanted), engines=tuple(engines)) if engines else None
@@ -185,6 +184,23 @@ class Observed:
             told = "was asked, and answered" if self.asked == 1 else "were asked, and all answered"
             return f"nothing: {asked} {told} rightly ({self.date})"
         return f"{self.effect} in {_listed(self.engines)} ({len(self.engines)} of {asked}, {self.date})"
+
+    def gist(self, could: str) -> str:
+        """The answers behind what the breach could do, without versions; empty where no engine was asked.
+
+        >>> Observed("rows lost", ["DuckDB 2.0.0", "Spark 4.3.0"], 6, "2026-11-23").gist("rows lost")
+        'seen in 2 of 6 engines: DuckDB and Spark'
+        >>> Observed("nothing", [], 6, "2026-11-23").gist("rows lost")
+        'not seen in 6 engines'
+        """
+        if self.effect == "not asked":
+            return ""
+        asked = _counted(self.asked, "engine", "engines")
+        if self.effect == "nothing":
+            return f"not seen in {asked}"
+        seen = "seen" if self.effect == could else f"{self.effect} seen"
+        names = [re.sub(r" \d\S*", "", engine) for engine in self.engines]
+        return f"{seen} in {len(names)} of {asked}: {_listed(names)}"
 
     @property
     def is_harm(self) -> bool:
