@@ -9,6 +9,8 @@ import recall_kinds as kinds
 import table_recall
 import table_recall_facts as facts
 from recall_answers import (
+    OF_FILES,
+    OF_TABLES,
     UNSEEN,
     Answer,
     Kept,
@@ -20,7 +22,6 @@ from recall_answers import (
     weakest,
     without_reason,
 )
-from recall_page import OF_FILES, OF_TABLES
 
 from damage import EXAMPLES
 

@@ -39,8 +39,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of modules."""
-    for page in api_pages.module_pages():
-        files.append(File.generated(config, page.path, content=page.text))
+    for path, text in api_pages.module_pages():
+        files.append(File.generated(config, path, content=text))
     return files
 
 
@@ -102,7 +102,12 @@ def on_post_build(config: MkDocsConfig, **_: Any) -> None:
     folder = Path(config.site_dir)
     site = generated.shared_site()
     try:
-        pages = frames.write_pages(kinds.all_pages(site), folder, config.site_name, config.site_url or "")
+        pages = frames.write_pages(
+            (page for kind in kinds.PAGES for page in kind(site)),
+            folder,
+            config.site_name,
+            config.site_url or "",
+        )
         byte_search.mend_worker(folder)
     except ValueError as error:
         raise PluginError(str(error)) from error
@@ -110,7 +115,7 @@ def on_post_build(config: MkDocsConfig, **_: Any) -> None:
         gc.freeze()  # what is there is held to the end, and looked at once otherwise
         gc.enable()
     search_index.write(folder, pages, byte_search.entries())
-    for file in kinds.all_files(site):
+    for file in (file for kind in kinds.FILES for file in kind(site)):
         _write(file, folder)
 
 
