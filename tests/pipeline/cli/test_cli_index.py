@@ -80,7 +80,7 @@ def test_a_session_that_ran_before_goes_on_after_the_command(spark: SparkSession
             ["sales", "-c", "a,b", "--no-table"],
             (
                 "a file holds one index, that of a; other columns need an index table, which is switched off: "
-                "name its folder (--table), or one column"
+                "name its folder (--table), or a single column"
             ),
         ),
         (
