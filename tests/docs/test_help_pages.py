@@ -13,6 +13,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from damage import EXAMPLES
 from pqassay.cli.main import app
 
 
@@ -40,7 +41,10 @@ def rendered(names: tuple[str, ...], width: int) -> str:
 PAGES = [Page(*found) for found in below(get_command(app))]
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: " ".join(("pqassay", *page.names)))
-each_width = pytest.mark.parametrize("width", [80, 120])
+NARROW = 80
+"""Columns of the terminal of most tests."""
+
+each_width = pytest.mark.parametrize("width", [NARROW, 120] if EXAMPLES == 1 else [NARROW])
 
 MOST_WORDS_OF_A_COMMAND, MOST_WORDS_OF_AN_OPTION = 15, 12
 """Words of the first paragraph of a page, and of an option's text before its default."""
@@ -100,7 +104,7 @@ def test_metavars_are_in_upper_case(page: Page) -> None:
         if not getattr(parameter, "is_flag", False) and not getattr(parameter, "hidden", False)
     ]
 
-    assert [] == re.findall(r"<[a-z|\[\] ]+>|\{\w+\}", rendered(page.names, 120))
+    assert [] == re.findall(r"<[a-z|\[\] ]+>|\{\w+\}", rendered(page.names, NARROW))
     assert [] == [name for name in metavars if name is None or name != name.upper()]
 
 
@@ -109,7 +113,7 @@ def test_a_page_has_an_example_of_its_command(page: Page) -> None:
     """A driver is started by a run: its example is one of that."""
     command = " ".join(("pqassay", *page.names))
 
-    assert re.search(rf"Examples?: (.* )?{command}[ .]", words(rendered(page.names, 120)))
+    assert re.search(rf"Examples?: (.* )?{command}[ .]", words(rendered(page.names, NARROW)))
 
 
 @each_page
@@ -119,7 +123,7 @@ def test_a_page_is_short(page: Page) -> None:
 
     assert len(first.split()) <= MOST_WORDS_OF_A_COMMAND
     assert [] == [text for text in texts if len(text.split()) > MOST_WORDS_OF_AN_OPTION]
-    assert len(rendered(page.names, 80).splitlines()) <= TWO_SCREENS
+    assert len(rendered(page.names, NARROW).splitlines()) <= TWO_SCREENS
 
 
 @each_page
@@ -127,7 +131,7 @@ def test_a_page_is_in_plain_english(page: Page) -> None:
     texts = [page.command.help, *(each.help for each in parameters(page.command) if each.help)]
 
     assert [] == [text for text in texts if not re.match(r"`?[A-Z]", text)]
-    assert [] == NOT_PLAIN.findall(words(rendered(page.names, 120)))
+    assert [] == NOT_PLAIN.findall(words(rendered(page.names, NARROW)))
 
 
 @each_page
