@@ -29,7 +29,7 @@ from pqassay_suite.drivers.driver import Settings
 from pqassay_suite.drivers.implementations import implementation
 from pqassay_suite.drivers.process import Limits
 from pqassay_suite.running.runner import Times, run
-from pqassay_suite.running.scanning import CaseFacts
+from pqassay_suite.running.scanning import queries_about
 
 CORES = 2
 
@@ -73,9 +73,9 @@ def one_run(cases: Sequence[GoldenCase], settings: Settings) -> Ran:
     started, worked = time.perf_counter(), time.process_time()
     run(cases, settings, times=times)
     seconds, own = time.perf_counter() - started, time.process_time() - worked
-    facts, by_id = CaseFacts(), {golden.case.id: golden for golden in cases}
+    by_id = {golden.case.id: golden for golden in cases}
     questions = sum(
-        len(facts.queries(by_id[case])) if operation == "scan" else 1 for _, operation, case in times.of
+        len(queries_about(by_id[case])) if operation == "scan" else 1 for _, operation, case in times.of
     )
     return Ran(seconds, own, questions)
 

@@ -1,4 +1,4 @@
-"""Fakes of readers: what each believes beside every index, or which mistake it makes. How they read, `believing_reader` says."""
+"""Fakes of readers: what each believes beside every index, or which mistake it makes. `believing_reader` says how they read."""
 
 from __future__ import annotations
 

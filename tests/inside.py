@@ -15,7 +15,6 @@ import threading
 import traceback
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from types import CodeType
 from typing import Any, ClassVar
@@ -41,7 +40,7 @@ class Here(Inspector):
         pass
 
     def inspect(self, wanted: Inspection) -> WrittenFile | str:
-        return written_file.inspect(**asdict(wanted))
+        return written_file.inspect(wanted)
 
 
 class ReferenceHere:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import difflib
 import hashlib
 import json
 import platform
@@ -52,7 +53,7 @@ from pqassay_spec.golden.case import (
 )
 from pqassay_spec.golden.revision import Revision, current
 from pqassay_suite.cases.case import GoldenCase
-from pqassay_suite.cases.expectations import Expectations, changes, parse, written
+from pqassay_suite.cases.expectations import Expectations, parse, written
 from pqassay_suite.cases.writer_cases import ROOM, writer_cases
 from pqassay_suite.drivers.driver import Settings
 from pqassay_suite.drivers.excerpt import TELLING
@@ -160,7 +161,7 @@ def foretell(one: Implementation, report: RunReport) -> list[str]:
     """Write what an implementation got wrong as its expectations; what people wrote about it stays where the result does.
 
     Returns:
-        What changes, case by case, in lines.
+        The difference of the files, in lines.
     """
     path = one.folder / EXPECTATIONS
     head = f"# What {one.title} {report.driver.version} gets wrong. Written by tools/matrix.py; reasons may be bettered by hand.\n\n"
@@ -169,11 +170,10 @@ def foretell(one: Implementation, report: RunReport) -> list[str]:
         replace(result, reason=": ".join(filter(None, (result.reason, told(result)))))
         for result in kept(report).results
     ]
-    text = (head + written(results, before)).encode()
-    passed = [result for result in report.results if result.outcome == "passed"]
-    changed = changes([*kept(report).results, *passed], before, parse(text))
-    write_whole(path, text)
-    return changed
+    text = head + written(results, before)
+    old = path.read_text("utf-8") if path.exists() else ""
+    write_whole(path, text.encode())
+    return list(difflib.unified_diff(old.splitlines(), text.splitlines(), "before", "now", lineterm=""))
 
 
 def submitted(kept: Sequence[Kept]) -> list[str]:

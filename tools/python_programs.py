@@ -18,9 +18,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from pqassay_suite.drivers.inspector import own_program
 from pqassay_suite.drivers.process import Launcher, Limits
 from pqassay_suite.drivers.session import Session
-from pqassay_suite.drivers.written_file import environment
 
 LIMITS = Limits(seconds=24)
 """Limits of the programs of a section: quiet machines need a second or two of processor time, and ten times as much by the clock is still
@@ -37,9 +37,7 @@ class PythonPrograms:
 
     def __init__(self, folder: Path, limits: Limits = LIMITS) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._session = Session(
-            Launcher(limits), [sys.executable, str(Path(__file__).resolve())], folder, environment()
-        )
+        self._session = Session(Launcher(limits), own_program(str(Path(__file__).resolve())), folder)
         self._has_ended = False
 
     def printed(self, texts: Sequence[str], place: Path) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -85,14 +86,14 @@ def _driver_items(session: pytest.Session, command: str) -> list[pytest.Item]:
     return tests
 
 
+@dataclass
 class _Run:
     """The run that all tests of a driver share; it happens when the first one needs it."""
 
-    def __init__(self, command: list[str], chosen: Sequence[GoldenCase], known: Any, every: set[str]) -> None:
-        self._command = command
-        self._chosen = chosen
-        self._known = known
-        self._every = every
+    command: list[str]
+    chosen: Sequence[GoldenCase]
+    known: Any
+    every: set[str]
 
     def report(self) -> RunReport:
         """The report of the run; the test fails if the driver cannot be started."""
@@ -111,10 +112,10 @@ class _Run:
         from pqassay_suite.running.runner import CannotStartError, Settings, run
 
         limits = Limits(DEFAULT_SECONDS, int(DEFAULT_GIBIBYTES * GIBIBYTE))
-        left_out = self._every - {golden.case.id for golden in self._chosen}
-        known = dataclasses.replace(self._known, others=frozenset(left_out))
+        left_out = self.every - {golden.case.id for golden in self.chosen}
+        known = dataclasses.replace(self.known, others=frozenset(left_out))
         try:
-            return run(self._chosen, Settings(self._command, limits), known, revision=current())
+            return run(self.chosen, Settings(self.command, limits), known, revision=current())
         except CannotStartError as error:
             return str(error)
 
@@ -140,10 +141,8 @@ class DriverItem(pytest.Item):
         elif self.name == WHOLE:
             self._tell_of_the_whole(report)
         else:
-            pytest.skip("shown, not scored" if self._is_exposure(report) else "not asked: not declared")
-
-    def _is_exposure(self, report: RunReport) -> bool:
-        return any(self.name == f"pqassay/{one.case}/scan" for one in report.exposures)
+            exposures = [f"pqassay/{one.case}/scan" for one in report.exposures]
+            pytest.skip("shown, not scored" if self.name in exposures else "not asked: not declared")
 
     def _tell(self, result: Result, report: RunReport) -> None:
         from pqassay.report.run.model import NEITHER

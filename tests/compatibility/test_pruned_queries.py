@@ -184,7 +184,7 @@ def test_conditions_on_floats_find_with_indexes_what_they_find_without(
     negated: bool,
     joined: str,
 ) -> None:
-    """What NaN is like, each engine decides: see the next test. No index may change it."""
+    """Each engine decides what NaN is like: see the next test. No index may change it."""
     if number == float("inf"):
         number = 1e308
     amount: Tree = [comparison, "amount", number]

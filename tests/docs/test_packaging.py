@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import ast
 import json
 import os
 import sys
 import tarfile
 import tomllib
 import zipfile
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 
@@ -147,6 +149,22 @@ def test_each_package_is_in_the_contracts_and_all_but_the_golden_maker_in_the_wh
     assert names == set(settings["importlinter"]["root_packages"])
     assert set(PACKAGES) <= set(settings["mypy"]["files"])
     assert names - {"pqassay_golden"} == in_wheel
+
+
+OF_TWO_FORMATS = {"ColumnChunk", "SortingColumn"}
+"""Structures of Parquet and of ``_pm``, which are named by their formats."""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_class_name_is_unique_in_its_package(package: str) -> None:
+    names = Counter(
+        node.name
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+
+    assert set() == {name for name, count in names.items() if count > 1} - OF_TWO_FORMATS
 
 
 def test_the_reference_stays_small_enough_to_be_read() -> None:

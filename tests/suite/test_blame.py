@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from pqassay.report.run.model import Result
-from pqassay_suite.results.blame import blamed, failure_of, kinds
+from pqassay_suite.results.blame import Judge, failure_of, kinds
 from pqassay_suite.results.columns import Column
 
 FEATURES = {
@@ -47,7 +47,7 @@ def culprits(
     """The features to blame for the failure of one file, where a reader reads files of these columns."""
     failure = failure_of(Result("case", "PQF", "read", "failed", first_difference=difference), failing)
     read = {str(place): [one] for place, one in enumerate(passed)}
-    return blamed([failure], read, kinds(FEATURES, EVERY))["case"]
+    return Judge([failure], read, kinds(FEATURES, EVERY)).culprits(failure)
 
 
 def test_a_pair_that_differs_in_one_feature_blames_it() -> None:

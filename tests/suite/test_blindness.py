@@ -35,11 +35,10 @@ from pqassay_suite.drivers.inspector import Inspector
 from pqassay_suite.drivers.protocol import Accept, IgnoredIndex, Reject, read_answer, to_json
 from pqassay_suite.judging.bench import Bench
 from pqassay_suite.judging.row_answers import judged_rows
-from pqassay_suite.running.scanning import CaseFacts, scan_request, wanted_rows
+from pqassay_suite.running.scanning import queries_about, records_of, scan_request, wanted_rows
 
 pytestmark = pytest.mark.slow
 
-FACTS = CaseFacts()
 SCANNED = [golden for golden in golden_cases() if golden.case.expect.scan is not None]
 BASE: Fake = frozenset()
 
@@ -91,7 +90,7 @@ _WANTED: dict[tuple[str, int, Semantics], list[list[Value]]] = {}
 def queries_of(golden: GoldenCase) -> list[CaseQuery]:
     """The queries of a case, which are chosen once for all fakes."""
     if golden.case.id not in _QUERIES:
-        _QUERIES[golden.case.id] = FACTS.queries(golden)
+        _QUERIES[golden.case.id] = queries_about(golden)
     return _QUERIES[golden.case.id]
 
 
@@ -99,7 +98,7 @@ def wanted(golden: GoldenCase, query: CaseQuery, semantics: Semantics = IEEE) ->
     """The rows that a query must give; the query is one that `queries_of` keeps."""
     key = (golden.case.id, id(query), semantics)
     if key not in _WANTED:
-        _WANTED[key] = wanted_rows(rows_of(golden), query, semantics)
+        _WANTED[key] = wanted_rows(records_of(rows_of(golden)), query, semantics)
     return _WANTED[key]
 
 
@@ -232,7 +231,7 @@ def test_a_run_asks_at_most_sixteen_queries_a_case_and_fewer_than_nine_thousand_
 def test_queries_are_the_same_every_time() -> None:
     golden = next(one for one in SCANNED if one.case.id == "pix/histograms")
 
-    assert CaseFacts().queries(golden) == FACTS.queries(golden)
+    assert queries_about(golden) == queries_about(golden)
 
 
 @pytest.mark.parametrize(
@@ -246,4 +245,4 @@ def test_queries_are_the_same_every_time() -> None:
 def test_queries_that_found_defects_of_readers_are_asked(case: str, predicate: list[Any]) -> None:
     golden = next(one for one in SCANNED if one.case.id == case)
 
-    assert predicate in [query.predicate for query in FACTS.queries(golden)]
+    assert predicate in [query.predicate for query in queries_about(golden)]

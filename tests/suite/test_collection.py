@@ -29,7 +29,7 @@ from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers.implementations import Implementation, implementation
 from pqassay_suite.drivers.process import TOO_LARGE
 from pqassay_suite.own_files import collection, second_readers
-from pqassay_suite.own_files.collection import CollectionCases, Limits, files_in
+from pqassay_suite.own_files.collection import CollectionCases, SurveyLimits, files_in
 from pqassay_suite.own_files.file_survey import Survey, Surveyor, survey
 from pqassay_suite.own_files.second_readers import SecondReaders, TooFewReadersError
 from report_samples import rendered
@@ -116,9 +116,9 @@ def test_files_are_chosen_by_patterns_and_by_their_names_whatever_these_hold(tmp
         written(tmp_path / name)
     files = files_in(tmp_path)
 
-    assert ["a[1].parquet"] == list(files.chosen(["a[1].parquet"]))
-    assert ["b/c.parquet"] == list(files.chosen(["**/c*"]))
-    assert ["b/c.parquet"] == list(files.chosen([], {"b/c.parquet", "gone"}))
+    assert ["a[1].parquet"] == list(files.chosen(["a[1].parquet"]).targets)
+    assert ["b/c.parquet"] == list(files.chosen(["**/c*"]).targets)
+    assert ["b/c.parquet"] == list(files.chosen([], {"b/c.parquet", "gone"}).targets)
     with pytest.raises(CaseError, match="no file matches 'd'"):
         files.chosen(["d"])
 
@@ -130,7 +130,7 @@ def test_a_name_that_cannot_be_printed_is_escaped(tmp_path: Path) -> None:
     files = files_in(tmp_path)
 
     assert [r"\x1b[31m.parquet", "a.parquet", r"b\udcff.parquet", r"c\n.parquet"] == list(files.targets)
-    assert [r"b\udcff.parquet"] == list(files.chosen([r"b\udcff.parquet"]))
+    assert [r"b\udcff.parquet"] == list(files.chosen([r"b\udcff.parquet"]).targets)
 
 
 # --------------------------------------------------------------------------------------------------- which rows are right
@@ -158,11 +158,9 @@ def made(
     folder: Path, place: Path, *readers: FixedReader, values: int = 100
 ) -> tuple[dict[str, GoldenCase], Collection]:
     """Cases from the files of a folder, by their ids, and what reports say about these."""
-    files = files_in(folder)
     place.mkdir()
-    cases, asked = CollectionCases(SecondReaders(readers), Limits(1 << 20, values), place).make(
-        files, files.chosen([]), 1
-    )
+    makes = CollectionCases(SecondReaders(readers), SurveyLimits(1 << 20, values), place)
+    cases, asked = makes.make(files_in(folder), 1)
     return {case.case.id: case for case in cases}, asked
 
 
@@ -289,7 +287,7 @@ def test_a_file_that_changes_meanwhile_is_told_by_its_name(tmp_path: Path) -> No
     cases, _ = made(tmp_path / "in", tmp_path / "kept", FixedReader("one", ROWS), FixedReader("two", ROWS))
     written(path, [4])
 
-    with pytest.raises(CaseError, match=r"a\.parquet has changed while it was asked about"):
+    with pytest.raises(CaseError, match=r"a\.parquet is not the file that was to be asked about"):
         cases["a.parquet"].content()
 
 
@@ -331,9 +329,10 @@ def test_what_shares_a_decoder_is_said_by_its_driver() -> None:
     assert "duckdb" == implementation("duckdb").decoder
 
 
-def test_without_a_second_reader_it_is_said_what_to_install() -> None:
+def test_without_a_second_reader_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_readers, "READERS", ["pyarrow"])
     with pytest.raises(TooFewReadersError) as error:
-        second_readers.second_readers(None, "pyarrow", names=["pyarrow"])
+        second_readers.second_readers(None, "pyarrow")
 
     assert (
         "the right rows are those that two independent readers agree on, beside the one under test; there is none: "
@@ -562,7 +561,7 @@ def test_only_what_was_wrong_is_asked_again(
         ),
         (
             ["--files", "{lake}", "--operation", "scan", "--driver", "duckdb"],
-            "files of your own are asked about by read",
+            "--files goes with the operation read only",
         ),
         (
             ["--files", "{lake}", "--case", "no/*", "--driver", "duckdb"],

@@ -13,7 +13,6 @@ import pytest
 from golden_cases import golden_cases
 from pqassay_suite.cases.case import select
 from pqassay_suite.cases.file_facts import ORDERS, TYPES, facts_of
-from pqassay_suite.running.scanning import CaseFacts
 
 pytestmark = pytest.mark.slow
 
@@ -27,8 +26,7 @@ def written(column: pa.Array[Any], codec: str = "none", **options: Any) -> bytes
 
 def needs(*cases: str) -> set[str]:
     """What files of golden cases need."""
-    facts = CaseFacts()
-    return {need for golden in select(golden_cases(), cases) for need in facts.of(golden).needs}
+    return {need for golden in select(golden_cases(), cases) for need in golden.facts.needs}
 
 
 @pytest.mark.parametrize(
@@ -120,17 +118,16 @@ def test_columns_that_are_groups_have_no_layout() -> None:
 
 
 def test_facts_about_a_damaged_file_are_those_about_its_parent() -> None:
-    facts = CaseFacts()
     chosen = [golden for golden in select(golden_cases(), ["pix/p*"]) if golden.parent is not None]
 
     assert chosen
     for golden in chosen:
         assert golden.parent is not None
-        assert facts.of(golden) is facts.of(golden.parent)
+        assert golden.facts is golden.parent.facts
 
 
 def test_facts_about_a_pm_are_those_about_the_parquet_file_beside_it() -> None:
     (golden,) = select(golden_cases(), ["pm/with-data"])
 
-    assert CaseFacts().of(golden) == facts_of(next(iter(golden.beside().values())))
-    assert CaseFacts().of(golden).groups
+    assert golden.facts == facts_of(next(iter(golden.beside().values())))
+    assert golden.facts.groups

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import processes
-from pqassay_suite.drivers import inspector, written_file
+from pqassay_suite.drivers import inspector
 from pqassay_suite.drivers.inspector import Inspector
 from pqassay_suite.drivers.process import Limits
 from pqassay_suite.drivers.written_file import Inspection
@@ -26,9 +26,8 @@ LIMITS = Limits(seconds=0.5)
 def decoders_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
     """Every process that decodes hangs; it is ended by the end of the test."""
     monkeypatch.chdir(tmp_path)
-    for module in (written_file, file_survey):
-        monkeypatch.setattr(module, "COMMAND", [sys.executable, "-S", "-c", HANGS])
     for module in (inspector, file_survey):
+        monkeypatch.setattr(module, "own_program", lambda *_: [sys.executable, "-S", "-c", HANGS])
         monkeypatch.setattr(module, "LIMITS", LIMITS)
     yield
     assert processes.gone(int(Path("begun").read_text()))
@@ -37,7 +36,7 @@ def decoders_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[
 def test_a_written_file_whose_decoding_hangs_is_told_by_how_it_ended() -> None:
     looking = Inspector()
 
-    assert "no answer within the time limit: " == looking.inspect(Inspection("a.parquet", {}, []))
+    assert "no answer within the time limit" == looking.inspect(Inspection("a.parquet", {}, []))
     looking.close()
 
 

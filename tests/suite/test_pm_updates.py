@@ -15,7 +15,8 @@ from pqassay_reference.pm.storage import MemoryStorage
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value import SnapshotValue
 from pqassay_spec.pm.value_json import from_json
-from pqassay_suite.cases.update_cases import STOP, UpdateCase, asked_cases, update_cases
+from pqassay_suite.cases.case import GoldenCase
+from pqassay_suite.cases.update_cases import STOP, asked_cases, update_cases
 from pqassay_suite.drivers.capabilities import missing_capability
 from pqassay_suite.drivers.protocol import Accept, Reject
 from pqassay_suite.judging.answers import operations
@@ -33,7 +34,7 @@ def appended(data: bytes, value: SnapshotValue, *, commits: bool = True) -> byte
     return bytes(storage.data)
 
 
-def judged(golden: UpdateCase, writer: Writer, folder: Path) -> Judgement:
+def judged(golden: GoldenCase, writer: Writer, folder: Path) -> Judgement:
     """What becomes of a case with a writer."""
     bench = Bench(golden, folder, Here())
     bench.hand_over()

@@ -21,11 +21,9 @@ from pqassay_suite.cases.file_facts import ChunkFacts, FileFacts, facts_of
 from pqassay_suite.cases.queries import MOST, CaseQuery, plain_bytes, queries
 from pqassay_suite.drivers import protocol
 from pqassay_suite.running.runner import tasks
-from pqassay_suite.running.scanning import CaseFacts
+from pqassay_suite.running.scanning import queries_about
 
 pytestmark = pytest.mark.slow
-
-FACTS = CaseFacts()
 
 
 @cache
@@ -110,11 +108,11 @@ def _is_nan(records: list[dict[str, Any]], page: range) -> bool:
 
 def test_the_story_of_a_case_is_its_first_query() -> None:
     for golden in scanned():
-        assert golden.case.expect.predicate == FACTS.queries(golden)[0].predicate
+        assert golden.case.expect.predicate == queries_about(golden)[0].predicate
 
 
 def test_every_case_has_enough_queries_and_none_too_many() -> None:
-    counts = {golden.case.id: len(FACTS.queries(golden)) for golden in scanned()}
+    counts = {golden.case.id: len(queries_about(golden)) for golden in scanned()}
 
     assert {} == {name: count for name, count in counts.items() if count > MOST}
     assert {} == {
@@ -126,7 +124,7 @@ def test_every_case_has_enough_queries_and_none_too_many() -> None:
 
 def test_every_second_query_asks_for_the_columns_beside() -> None:
     (golden,) = [one for one in scanned() if one.case.id == "pix/three-pages"]
-    found = FACTS.queries(golden)
+    found = queries_about(golden)
     names = (golden.rows or Rows([], [])).names()
 
     assert all(query.columns == names for query in found[::2])
@@ -139,9 +137,9 @@ def test_every_block_of_a_bloom_filter_is_looked_into() -> None:
     import xxhash
 
     (golden,) = select(golden_cases(), ["blm/two-blocks"])
-    facts, column = FACTS.of(golden), golden.case.column or ""
+    facts, column = golden.facts, golden.case.column or ""
     touched: set[int] = set()
-    for query in FACTS.queries(golden):
+    for query in queries_about(golden):
         if query.predicate[:2] == ["=", column]:
             plain = plain_bytes(query.predicate[2], facts.types[column])
             assert plain is not None
@@ -181,7 +179,7 @@ def test_the_request_of_every_case_follows_the_schema() -> None:
     for golden in scanned()[::7]:
         asked = [
             protocol.Query(seq, query.predicate, query.columns, "on")
-            for seq, query in enumerate(FACTS.queries(golden))
+            for seq, query in enumerate(queries_about(golden))
         ]
         request = protocol.ScanRequest(2, "scan", golden.case.family, "/f", asked, golden.case.column)
         protocol.check_request(protocol.to_json(request))

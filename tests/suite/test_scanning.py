@@ -22,7 +22,7 @@ from pqassay_suite.drivers.process import Limits
 from pqassay_suite.drivers.protocol import ScanRequest
 from pqassay_suite.judging.causes import ACCIDENTS, Fault, cause_of, severity
 from pqassay_suite.running.runner import Settings, run
-from pqassay_suite.running.scanning import GRAVITY, CaseFacts, Scanning, wanted_rows
+from pqassay_suite.running.scanning import GRAVITY, Scanning, records_of, wanted_rows
 
 pytestmark = pytest.mark.slow
 
@@ -174,7 +174,7 @@ def test_a_driver_that_hangs_is_waited_for_twice_about_a_case(tmp_path: Path) ->
     damaged_case(tmp_path)
     (damaged,) = (golden for golden in load(tmp_path / "cases") if golden.parent)
     driver = Hanging()
-    scanning = Scanning(cast("Any", driver), damaged, CaseFacts(), IEEE)
+    scanning = Scanning(cast("Any", driver), damaged, IEEE)
     judged = scanning.ask()
 
     assert ["no answer within the time limit"] * len(judged) == [one.told for one in judged]
@@ -336,7 +336,7 @@ GREATEST, APART = Semantics("greatest", "equal"), Semantics("unordered", "apart"
 def test_the_truth_follows_how_the_library_compares(
     predicate: list[Any], semantics: Semantics, rows: list[str]
 ) -> None:
-    found = wanted_rows(FLOATS, CaseQuery(predicate, ["x"]), semantics)
+    found = wanted_rows(records_of(FLOATS), CaseQuery(predicate, ["x"]), semantics)
 
     assert rows == [str(value) for (value,) in found]
 

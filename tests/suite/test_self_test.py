@@ -31,7 +31,7 @@ from pqassay_suite.drivers.process import Limits
 from pqassay_suite.judging.answers import ASKING
 from pqassay_suite.judging.bench import Bench
 from pqassay_suite.running.runner import Settings, run, tasks
-from pqassay_suite.running.scanning import CaseFacts, Scanning
+from pqassay_suite.running.scanning import Scanning
 
 pytestmark = pytest.mark.slow
 
@@ -99,10 +99,10 @@ def test_the_reference_answers_everything_rightly(operation: Operation, tmp_path
 
 def test_the_reference_gives_the_rows_of_every_query() -> None:
     """With the index; of well-formed lies that it believes, nothing is said."""
-    reference, facts, asked, wrong = ReferenceHere(), CaseFacts(), 0, list[str]()
+    reference, asked, wrong = ReferenceHere(), 0, list[str]()
     honest = [golden for golden, _ in tasks(GOLDENS, ["scan"]) if golden.case.expect.scan != "exposure"]
     for golden in honest[:: STEPS["scan"]]:
-        for one in Scanning(cast("Any", reference), golden, facts, IEEE).ask():
+        for one in Scanning(cast("Any", reference), golden, IEEE).ask():
             asked += 1
             if not one.is_right:
                 wrong.append(f"{golden.case.id}: {one.query.predicate}: {one.told}")
@@ -168,10 +168,9 @@ def test_a_fake_scores_what_is_written(name: str) -> None:
 
 def test_who_claims_everything_is_asked_everything() -> None:
     everything = json.loads((FAKE_FILES / "capabilities.json").read_text())
-    facts = CaseFacts()
     missing = {
         missing_capability(
-            operation, golden.case.family, golden.case.requires, facts.of(golden).needs, everything
+            operation, golden.case.family, golden.case.requires, golden.facts.needs, everything
         )
         for golden, operation in tasks(GOLDENS)
     }

@@ -109,7 +109,7 @@ class Answer:
     def hinder(self, problem: NotChecked, column: str | None = None) -> None:
         """Note what kept the rule from being tested, on a column or on the whole file."""
         self.problem = self.problem or problem
-        # What the user left out, or another finding tells, hides nothing.
+        # Nothing is hidden if the user left it out, or another finding reports it.
         if problem.obstacle in HIDING or isinstance(problem, NotEverywhere):
             self.hindrances.note(problem, column)
 
@@ -429,7 +429,7 @@ def _note_raised(
 
 @cache
 def _broken(rule_id: str) -> Broken:
-    """That another rule is broken, which one footer that cannot be decoded says to all others."""
+    """The error that another rule is broken: a footer that cannot be decoded raises it for all others."""
     return Broken(rule_id)
 
 

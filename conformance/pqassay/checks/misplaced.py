@@ -1,7 +1,7 @@
 """Structures that are not where the footer places them: where that is so of most of them, it has one cause, and is one finding.
 
-The footer is then that of another file, bytes were inserted or lost, or a part of the body was never written.  Which of these it is, trying
-shows: whether pages begin a constant number of bytes further on, or zeros are where they should be.
+The footer is then that of another file, bytes were inserted or lost, or a part of the body was never written.  Trying shows
+which of these it is: whether pages begin a constant number of bytes further on, or zeros are where they should be.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def _promotions(rule: Rule) -> Iterable[tuple[str, str]]:
 
 
 def newer(rule: Rule) -> str:
-    """That a rule is by the pinned text, and what a newer one permits; empty where no newer one is known to.
+    """The note that a rule follows the pinned text, with what a newer one permits; empty where no newer one is known.
 
     >>> from pqassay_spec.rules.catalogue import rules
     >>> newer(rules()["DLT-054"])[:41]

@@ -47,10 +47,7 @@ def _of_check(report: Report) -> View:
         ("gate", report.gate and report.gate.line),
         ("pin", report.pin and f'rules = "{report.pin.rules}"'),
         *(("sample", line.strip().removeprefix("sample: ")) for line in sample),
-        (
-            "profile",
-            report.profile and f"{report.profile}: some rules have a higher severity than by default",
-        ),
+        ("profile", report.profile and f"{report.profile}: some rules have a higher severity"),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
         ("judged against", judged_against_line(report.judged_against)),
         ("baseline", report.baseline and report.baseline.line),

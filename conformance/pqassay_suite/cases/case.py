@@ -9,15 +9,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
+from pqassay.stores.patterns import PathPattern
 from pqassay_spec.golden.case import MANIFEST, Case
 from pqassay_spec.golden.folder import golden_files
 from pqassay_spec.golden.literals import Rows
 from pqassay_spec.golden.revision import case_digest
-from pqassay_suite.cases.file_facts import FileFacts
+from pqassay_suite.cases.file_facts import FileFacts, facts_of
 from pqassay_suite.cases.manifest import ManifestError, read_manifest
 from pqassay_suite.drivers.protocol import Wishes
 
@@ -39,6 +39,7 @@ class GoldenCase:
         wishes: What a writer is wished to do.
         known_facts: Facts about its file, where somebody has them; else they are read from it.
         stands_alone: A right answer counts by itself; else only beside one about a valid file.
+        data: Its input where no file has it: what it was derived from has another, and who writes gets none.
     """
 
     case: Case
@@ -49,6 +50,7 @@ class GoldenCase:
     wishes: Wishes | None = None
     known_facts: FileFacts | None = None
     stands_alone: bool = False
+    data: bytes | None = None
 
     def content(self) -> bytes:
         """The bytes of its input.
@@ -56,6 +58,8 @@ class GoldenCase:
         Raises:
             CaseError: They are not those of the manifest.
         """
+        if self.data is not None:
+            return self.data
         return self._read(self.case.input.file, self.case.input.sha256)
 
     def beside(self) -> dict[str, bytes]:
@@ -73,8 +77,18 @@ class GoldenCase:
         except OSError as error:
             raise CaseError(f"{path}: {error.strerror or error}") from None
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise CaseError(f"{path} is not the file that its manifest describes: the SHA-256 differs")
+            raise CaseError(f"{path} is not the file that was to be asked about: its SHA-256 differs")
         return data
+
+    @cached_property
+    def facts(self) -> FileFacts:
+        """The facts about its file: of a damaged one about the valid one, of a ``_pm`` about the Parquet file beside it."""
+        if self.known_facts is not None:
+            return self.known_facts
+        if self.parent is not None:
+            return self.parent.facts
+        is_pm = self.case.family == "PM"
+        return facts_of(next(iter(self.beside().values()), b"") if is_pm else self.content())
 
     @property
     def rows(self) -> Rows | None:
@@ -141,15 +155,7 @@ def matches(name: str, pattern: str) -> bool:
     >>> matches("idx1/plain", "idx1/*"), matches("interop/a/b", "interop/*"), matches("interop/a/b", "interop/**")
     (True, False, True)
     """
-    return name == pattern or _matches(name.split("/"), pattern.split("/"))
-
-
-def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    if not patterns:
-        return not names
-    if patterns[0] == "**":
-        return any(_matches(names[skipped:], patterns[1:]) for skipped in range(len(names) + 1))
-    return bool(names) and fnmatchcase(names[0], patterns[0]) and _matches(names[1:], patterns[1:])
+    return name == pattern or PathPattern(pattern.split("/")).matches(name.split("/"))
 
 
 def select(cases: Sequence[GoldenCase], patterns: Sequence[str]) -> list[GoldenCase]:

@@ -25,15 +25,14 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast, get_args
+from typing import Final, Literal, cast
 
 from pqassay.report import expiry
-from pqassay.report.run.model import NEITHER, OUTCOMES, Operation, Outcome, Problem, Result
+from pqassay.report.run.model import NEITHER, Operation, Outcome, Problem, Result
+from pqassay_spec.base.strict_json import Closed
 from pqassay_suite.cases.case import matches
 
-TABLE = "expectation"
-
-_ALLOWED = tuple(outcome for outcome in OUTCOMES if outcome != "passed")
+TABLE: Final = "expectation"
 
 
 class ExpectationsError(ValueError):
@@ -41,12 +40,12 @@ class ExpectationsError(ValueError):
 
 
 @dataclass(frozen=True)
-class Expectation:
+class Expectation(Closed):
     """One entry. See the module for its members."""
 
     case: tuple[str, ...]
     outcome: Outcome
-    operation: str | None = None
+    operation: Operation | Literal["hello"] | None = None
     rule: str | None = None
     cause: str | None = None
     reason: str | None = None
@@ -112,7 +111,7 @@ class Expectations:
     today: dt.date = field(default_factory=expiry.today)
 
     def compare(self, results: Sequence[Result]) -> tuple[list[Result], list[Problem]]:
-        """Mark the results that are as foretold, and say which entries do not hold."""
+        """Mark the results that are as expected, and say which entries do not hold."""
         problems: list[Problem] = []
         concerned: set[int] = set()
         compared: list[Result] = []
@@ -132,21 +131,20 @@ class Expectations:
         for number, entry in enumerate(self.entries):
             if entry.expires is not None and entry.expires < self.today:
                 problems.append(Problem(entry.name, f"expired on {entry.expires}"))
-            if number not in concerned and not self._left_out(entry):
+            if number not in concerned and not (
+                self.narrowed or any(entry.names(case) for case in self.others)
+            ):
                 problems.append(Problem(entry.name, "no case that ran matches; remove the entry"))
         return compared, problems
 
     def unpinned(self, results: Sequence[Result]) -> int:
-        """How many results are as foretold, and would be with another wrong answer as well."""
+        """How many results are as expected, and would be with another wrong answer as well."""
         return sum(
             result.pin is not None
             and not next(entry for entry in self.entries if entry.concerns(result)).answers
             for result in results
             if result.known
         )
-
-    def _left_out(self, entry: Expectation) -> bool:
-        return self.narrowed or any(entry.names(case) for case in self.others)
 
 
 def parse(content: bytes) -> Expectations:
@@ -155,59 +153,28 @@ def parse(content: bytes) -> Expectations:
     Raises:
         ExpectationsError: No TOML, or a wrong entry.
     """
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - only a run needs it
+
     try:
         document = tomllib.loads(content.decode())
     except (ValueError, RecursionError) as error:
         raise ExpectationsError(str(error)) from None
-    stray = sorted(set(document) - {TABLE})
     rows = document.get(TABLE, [])
-    if stray or not isinstance(rows, list):
-        raise ExpectationsError(
-            f"unknown {', '.join(stray)}" if stray else f"{TABLE} is not a list of tables"
-        )
-    entries = tuple(_entry(row, number) for number, row in enumerate(rows, 1))
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and isinstance(row.get("case"), str):
+            row["case"] = [row["case"]]
+    try:
+        tables = TypeAdapter(dict[Literal["expectation"], list[Expectation]]).validate_python(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = (str(part + 1) if isinstance(part, int) else part for part in first["loc"][:3])
+        raise ExpectationsError(f"{' '.join(place)}: {first['msg']}") from None
+    entries = tuple(tables.get(TABLE, ()))
+    for number, entry in enumerate(entries, 1):
+        if not entry.case or entry.outcome == "passed" or (entry.answers and not entry.operation):
+            needs = "needs a case, an outcome that is not passed, and an operation if it has answers"
+            raise ExpectationsError(f"{TABLE} {number} {needs}")
     return Expectations(entries, hashlib.sha256(content).hexdigest())
-
-
-def _entry(row: Any, number: int) -> Expectation:
-    place = f"entry {number}"
-    if not isinstance(row, dict):
-        raise ExpectationsError(f"{place}: no table")
-    members = dict(cast("dict[str, Any]", row))
-    place = f"{place} ({members.get('case', 'without case')})"
-    names = [member.name for member in dataclasses.fields(Expectation)]
-    if stray := sorted(set(members) - set(names)):
-        raise ExpectationsError(f"{place}: unknown {', '.join(stray)}; there are {', '.join(names)}")
-    for name in names:
-        if name in members and not _is_of_its_type(name, members[name]):
-            words = WORDS.get(name, "text")
-            raise ExpectationsError(f"{place}: {name} is not {words}")
-    for name, choices in (("outcome", _ALLOWED), ("operation", (*get_args(Operation), "hello"))):
-        if name in members and members[name] not in choices:
-            raise ExpectationsError(f"{place}: {name} is {members[name]!r}, not one of {', '.join(choices)}")
-    for name in ("case", "outcome", *(("operation",) if "answers" in members else ())):
-        if not members.get(name):
-            raise ExpectationsError(f"{place}: {name} is missing")
-    cases: str | list[str] = members.pop("case")
-    return Expectation((cases,) if isinstance(cases, str) else tuple(cases), **members)
-
-
-WORDS = {
-    "expires": "a date such as 2027-03-01",
-    "case": "text, or a list of texts",
-    "answers": "a table of texts",
-}
-"""What members are that are not text."""
-
-
-def _is_of_its_type(name: str, value: object) -> bool:
-    if name == "case" and isinstance(value, list):
-        return all(isinstance(case, str) for case in cast("list[object]", value))
-    if name == "answers":
-        return isinstance(value, dict) and all(
-            isinstance(pin, str) for pin in cast("dict[str, object]", value).values()
-        )
-    return type(value) is (dt.date if name == "expires" else str)
 
 
 def written(results: Sequence[Result], before: Expectations) -> str:
@@ -220,52 +187,6 @@ def written(results: Sequence[Result], before: Expectations) -> str:
         if not result.is_good:
             entries.setdefault(_new_entry(result, before), []).append(result)
     return "\n".join(_toml(_finished(entry, found)) for entry, found in entries.items())
-
-
-def changes(results: Sequence[Result], before: Expectations, after: Expectations) -> list[str]:
-    """What new expectations change, for a person to read before they take the place of the old ones.
-
-    Args:
-        results: All results, what passed included.
-        before: The expectations that are there.
-        after: Those that foretell the results.
-
-    Returns:
-        A line for each kind of change, with a line for each of its cases behind it; none where nothing changes.
-    """
-    groups: dict[str, list[str]] = {}
-    for result in results:
-        entry = next((entry for entry in before.entries if entry.concerns(result)), None)
-        if change := _change(entry, result):
-            groups.setdefault(change[0], []).append(f"  {result.case} {result.operation}{change[1]}")
-    asked = {result.case for result in results}
-    for entry in before.entries:
-        gone = [case for case in entry.case if not any(matches(one, case) for one in asked)]
-        groups.setdefault("no longer asked", []).extend(f"  {case}" for case in gone)
-    kept = {(entry.reason, entry.issue, entry.expires) for entry in after.entries}
-    for entry in before.entries:
-        if (entry.reason or entry.issue) and (entry.reason, entry.issue, entry.expires) not in kept:
-            words = ", ".join(str(part) for part in (entry.reason, entry.issue, entry.expires) if part)
-            groups.setdefault("loses its reason, issue or expiry", []).append(f"  {entry.name}: {words}")
-    return [line for what, lines in groups.items() if lines for line in (f"{what}: {len(lines)}", *lines)]
-
-
-def _change(entry: Expectation | None, result: Result) -> tuple[str, str] | None:
-    """What is new of a result: the kind of change with its cause, and what is the case's own."""
-    if entry is None:
-        return None if result.is_good else (f"new, {result.outcome}, {result.cause}", f": {result.pin or ''}")
-    if result.is_good and entry.outcome not in (result.outcome, "unstable"):
-        return f"{result.outcome} now, was {entry.outcome}, {entry.cause}", ""
-    if result.is_good:
-        return None
-    if result.outcome != entry.outcome:
-        return f"{result.outcome}, was {entry.outcome}", f": {result.reason}"
-    if entry.cause is not None and entry.cause not in (result.cause or ""):
-        return f"by another cause: {result.cause}, was {entry.cause}", ""
-    pinned = entry.answers.get(result.case)
-    if result.pin is not None and pinned != result.pin:
-        return "with another answer", f": {result.pin}, was {pinned or 'not pinned'}"
-    return None
 
 
 def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:

@@ -17,7 +17,6 @@ from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import ENCRYPTED_MAGIC
 from pqassay_spec.parquet.schema.types import annotation_of, converted_of
 from pqassay_spec.parquet.thrift import (
-    ColumnOrder,
     CompressionCodec,
     ConvertedType,
     Encoding,
@@ -124,9 +123,14 @@ def facts_of(data: bytes) -> FileFacts:
     needs = {
         *(need for element in metadata.schema[1:] for need in _needs_of_element(element)),
         *(NESTED for leaf in leaves if len(leaf.path) > 1 or leaf.max_repetition_level),
-        *(need for chunk in chunks for need in _needs_of_codec(chunk.facts.codec)),
-        *(need for order in metadata.column_orders or () for need in _needs_of_order(order)),
-    }
+        *(f"codec.{_dashed(_named(CompressionCodec, chunk.facts.codec))}" for chunk in chunks),
+        *(
+            need
+            for order in metadata.column_orders or ()
+            for name, need in ORDERS.items()
+            if getattr(order, name) is not None
+        ),
+    } - {"codec.uncompressed", f"codec.{UNKNOWN}"}
     return FileFacts(
         tuple(sorted(needs)),
         groups,
@@ -278,18 +282,6 @@ def _needs_of_element(element: SchemaElement) -> Iterator[str]:
         yield INT96
     if element.type is None or element.repetition_type == FieldRepetitionType.REPEATED:
         yield NESTED
-
-
-def _needs_of_codec(codec: int) -> Iterator[str]:
-    name = _named(CompressionCodec, codec)
-    if codec != CompressionCodec.UNCOMPRESSED and name != UNKNOWN:
-        yield f"codec.{_dashed(name)}"
-
-
-def _needs_of_order(order: ColumnOrder) -> Iterator[str]:
-    for name, need in ORDERS.items():
-        if getattr(order, name) is not None:
-            yield need
 
 
 def _chunk_facts(chunk: ColumnChunkUnderTest, rows: range) -> ChunkFacts:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,12 +16,7 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value_json import NotAValueError
 from pqassay_spec.pm.value_json import from_json as pm_value
 from pqassay_spec.rules.catalogue import rules
-
-HANDED_OVER = {"pm": pm.FILE_NAME}
-"""The name under which an input is handed over, by the kind of file: neither it nor its folder gives the verdict away."""
-
-HANDED_OVER_OTHERWISE = "data.parquet"
-
+from pqassay_suite.drivers.protocol import adapter
 
 DIRECTORY = "DIR"
 """The family whose values say which indexes a file has."""
@@ -36,15 +29,8 @@ def file_kind(case: Case) -> str:
 
 
 def handed_over(case: Case) -> str:
-    """The name under which an implementation gets the input."""
-    return HANDED_OVER.get(file_kind(case), HANDED_OVER_OTHERWISE)
-
-
-@cache
-def _adapter() -> Any:
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
-
-    return TypeAdapter(Case)
+    """The name under which an implementation gets the input: neither it nor its folder gives the verdict away."""
+    return pm.FILE_NAME if file_kind(case) == "pm" else "data.parquet"
 
 
 def json_schema() -> dict[str, Any]:
@@ -69,7 +55,7 @@ def read_manifest(text: bytes, place: str) -> Case:
     from pydantic import ValidationError  # noqa: PLC0415 - only a run needs it
 
     try:
-        case = cast("Case", _adapter().validate_json(text, strict=True))
+        case = cast("Case", adapter(Case).validate_json(text, strict=True))
     except ValidationError as error:
         first = error.errors()[0]
         member = ".".join(str(part) for part in first["loc"])
@@ -85,22 +71,22 @@ REMARKS = ("INFO", "POLICY")
 """Verdicts that leave a file of foreign software valid."""
 
 
-def _worse_than_remarks(reported: Sequence[str]) -> bool:
-    known = rules()
-    return any(rule not in known or known[rule].verdict not in REMARKS for rule in reported)
-
-
 def _inconsistency(case: Case, place: str) -> str:
     """Contradiction among the members of a manifest; empty for none."""
     expect, others = case.expect, [given.file for given in case.input.beside or ()]
+    plain = all(
+        Path(name).name == name and name not in ("", "..", MANIFEST) for name in (case.input.file, *others)
+    )
+    known, reported = rules(), expect.check.rules
+    worse = [rule for rule in reported if rule not in known or known[rule].verdict not in REMARKS]
     wrong = {
         f"its id is {case.id}, its folder {place}": case.id != place,
-        "an input outside its folder": not all(map(_is_plain, [case.input.file, *others])),
+        "an input outside its folder": not plain,
         "two files of one name": len({handed_over(case), *others}) <= len(others),
         "kind is invalid exactly if the judge reports rules, of foreign software more than remarks": (
             case.kind == "invalid"
         )
-        != (_worse_than_remarks(expect.check.rules) if case.is_foreign else bool(expect.check.rules)),
+        != bool(worse if case.is_foreign else reported),
         "decode needs a value": expect.decode in ("accept", "either") and expect.value is None,
         "scan needs rows and a predicate": bool(expect.scan)
         and (expect.rows is None or expect.predicate is None),
@@ -134,11 +120,6 @@ def _reading_problems(case: Case) -> dict[str, bool]:
         "no rows are right where a refusal is demanded": read.refusal == "demanded"
         and read.rows != "unspecified",
     }
-
-
-def _is_plain(name: str) -> bool:
-    """True if a name leads nowhere else than into its folder, and to no manifest."""
-    return Path(name).name == name and name not in ("", "..", MANIFEST)
 
 
 def _pm_problem(expect: Expect) -> str:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -111,7 +112,12 @@ def chosen(
     mine = [
         golden
         for golden in cases
-        if (not families or golden.case.family in families) and duties(golden.case) and _is_small(golden)
+        if (not families or golden.case.family in families)
+        and duties(golden.case)
+        and all(
+            (golden.folder / given.file).stat().st_size <= MOST_BYTES
+            for given in (golden.case.input, *(golden.case.input.beside or ()))
+        )
     ]
     if whole:
         return mine
@@ -131,11 +137,6 @@ def chosen(
         if golden.case.kind == "valid" and golden.case.parent is None and golden.case.id not in parents
     }
     return [golden for golden in mine if golden.case.id in ids]
-
-
-def _is_small(golden: GoldenCase) -> bool:
-    names = [golden.case.input.file, *(given.file for given in golden.case.input.beside or ())]
-    return all((golden.folder / name).stat().st_size <= MOST_BYTES for name in names)
 
 
 def packed(golden: GoldenCase) -> Packed:
@@ -171,28 +172,30 @@ def reason(case: Case) -> str:
     return "+".join(case.rules) if case.kind != "valid" else ""
 
 
+_ROWS = {"own": "the expected rows", "parent": "the rows of the undamaged file"}
+
+_READ = {
+    "demanded": "Refuse the file: there are no rows that would be right.",
+    "allowed": "Read {rows}, or refuse the file.",
+    "never": "Read {rows}.",
+}
+
+_READ_ANY = {"allowed": "Read the file or refuse it.", "never": "Read the file without an error."}
+
+_SCAN = {
+    "exposure": "A query that relies on the metadata may lose rows: they are well formed and untrue.",
+    "refusal-allowed": "A query gives the same rows with and without the index, or is refused.",
+    "same-rows": "A query gives the same rows with and without the index.",
+}
+
+
 def _of_reading(case: Case) -> Iterator[str]:
     read, scan = case.expect.read, case.expect.scan
     if read is not None:
-        whose = "the rows of the undamaged file" if read.rows == "parent" else "the expected rows"
-        if read.refusal == "demanded":
-            yield "Refuse the file: there are no rows that would be right."
-        elif read.rows == "unspecified":
-            yield (
-                "Read the file or refuse it."
-                if read.refusal == "allowed"
-                else "Read the file without an error."
-            )
-        elif read.refusal == "allowed":
-            yield f"Read {whose}, or refuse the file."
-        else:
-            yield f"Read {whose}."
-    if scan == "exposure":
-        yield "A query that relies on the metadata may lose rows: they are well formed and untrue."
-    elif scan == "refusal-allowed":
-        yield "A query gives the same rows with and without the index, or is refused."
-    elif scan == "same-rows":
-        yield "A query gives the same rows with and without the index."
+        words = _READ_ANY.get(read.refusal) if read.rows == "unspecified" else None
+        yield words or _READ[read.refusal].format(rows=_ROWS.get(read.rows))
+    if scan is not None:
+        yield _SCAN[scan]
 
 
 def _of_structures(case: Case) -> Iterator[str]:
@@ -282,15 +285,12 @@ def seeds(packs: Sequence[Packed]) -> dict[str, bytes]:
     }
 
 
-def write_pack(
-    folder: Path, files: dict[str, bytes], progress: Callable[[int, int], object] | None = None
-) -> None:
+def write_pack(folder: Path, files: dict[str, bytes]) -> None:
     """Write a pack whole or not at all: it is prepared beside the folder, and then has its name.
 
     Args:
         folder: A folder that is not there, is empty, or holds an earlier pack or seeds and nothing else.
         files: The files by their paths in it.
-        progress: Called with the number of files that are written, of how many.
 
     Raises:
         PackError: Something else is there.
@@ -301,28 +301,22 @@ def write_pack(
     fresh, old = (folder.with_name(f".{folder.name}{ending}") for ending in (TEMPORARY, REPLACED))
     shutil.rmtree(fresh, ignore_errors=True)
     try:
-        for number, (path, content) in enumerate(sorted(files.items()), 1):
+        for path, content in sorted(files.items()):
             target = fresh / path
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            if progress is not None:
-                progress(number, len(files))
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            folder.rename(old)
-            try:
-                fresh.rename(folder)
-            except OSError:
-                old.rename(folder)
-                raise
-        else:
-            fresh.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
+        if folder.exists():
+            folder.rename(old)
+        fresh.rename(folder)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        if not folder.exists() and old.exists():
+            old.rename(folder)
+        for left in (fresh, old):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def require_replaceable(folder: Path) -> None:
@@ -358,17 +352,11 @@ def _is_seed(folder: Path, path: str) -> bool:
 def _brought(path: Path) -> set[str] | None:
     """The paths that the manifest of a pack names; ``None`` where there is no such manifest."""
     try:
-        document = json.loads(path.read_bytes())
+        text = path.read_text("utf-8")
+        document = json.loads(text)
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or cast("dict[str, Any]", document).get("kind") != KIND:
         return None
-    names = {MANIFEST, README, LICENSE, SUMS, f"{GOOD}/{README}", f"{BAD}/{README}"}
-    entries: list[Any] = cast("dict[str, Any]", document).get("files") or []
-    for entry in entries:
-        if isinstance(entry, dict):
-            one = cast("dict[str, Any]", entry)
-            names |= {
-                str(each.get("path")) for each in (one, one.get("rows") or {}, *(one.get("beside") or ()))
-            }
-    return names
+    pages = {MANIFEST, README, LICENSE, SUMS, f"{GOOD}/{README}", f"{BAD}/{README}"}
+    return pages | set(re.findall(r'"path": "([^"]+)"', text))

@@ -320,20 +320,16 @@ def as_json(value: Written) -> Any:
 def _key(value: Written) -> Any:
     """A Python value that compares like the value; ``None`` for null and for what has no order."""
     match value:
-        case LongInteger():
-            return int(value.int)
+        case LongInteger() | Date() | Time() | Timestamp():
+            return int(next(iter(vars(value).values())))
         case Float():
             return float(value.float)
         case BinaryLiteral():
             return bytes.fromhex(value.bytes)
         case Decimal():
             return decimal.Decimal(value.decimal)
-        case Date() | Time() | Timestamp():
-            return int(next(iter(vars(value).values())))
         case List() | Map() | Struct():
             return None
-        case str():
-            return value
         case _:
             return value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.case import CheckExpectation, Expect, UpdateExpectation, to_json
@@ -17,7 +17,7 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_suite.cases.case import GoldenCase, golden_folder, load
-from pqassay_suite.cases.writer_cases import WriterCase, writer_cases
+from pqassay_suite.cases.writer_cases import writer_cases
 
 ROOM = "update"
 """Where the ids of cases begin that ask to append a snapshot."""
@@ -40,22 +40,7 @@ _WAYS: tuple[tuple[str, str, UpdateExpectation, tuple[str, ...]], ...] = (
 """Name, title, expectation and capabilities of each way to ask for an update."""
 
 
-@dataclass(frozen=True)
-class UpdateCase(WriterCase):
-    """A case whose file is a golden one as it was one snapshot earlier.
-
-    Attributes:
-        before: That file.
-    """
-
-    before: bytes = b""
-
-    def content(self) -> bytes:
-        """The file before the update."""
-        return self.before
-
-
-def update_cases(cases: Iterable[GoldenCase]) -> list[UpdateCase]:
+def update_cases(cases: Iterable[GoldenCase]) -> list[GoldenCase]:
     """The updates that the valid files with several snapshots hold.
 
     Args:
@@ -64,15 +49,16 @@ def update_cases(cases: Iterable[GoldenCase]) -> list[UpdateCase]:
     Raises:
         CaseError: A golden file is damaged.
     """
-    return [found for golden in cases if _has_chain(golden) for found in _cases(golden)]
+    return [
+        found
+        for golden in cases
+        if (golden.case.family, golden.case.kind) == ("PM", "valid")
+        and (golden.case.expect.value or {}).get("previous_sizes")
+        for found in _cases(golden)
+    ]
 
 
-def _has_chain(golden: GoldenCase) -> bool:
-    value = golden.case.expect.value if golden.case.family == "PM" and golden.case.kind == "valid" else None
-    return bool(value and value.get("previous_sizes"))
-
-
-def _cases(golden: GoldenCase) -> Iterator[UpdateCase]:
+def _cases(golden: GoldenCase) -> Iterator[GoldenCase]:
     data = golden.content()
     source = BytesSource(data)
     size = pm_header.read_committed_size(source)
@@ -95,7 +81,7 @@ def _cases(golden: GoldenCase) -> Iterator[UpdateCase]:
         )
         manifest = to_json(case)
         digest = hashlib.sha256(json.dumps(manifest).encode()).hexdigest()
-        yield UpdateCase(case, golden.folder, digest, case_digest(manifest), before=before)
+        yield GoldenCase(case, golden.folder, digest, case_digest(manifest), data=before)
 
 
 def asked_cases() -> list[GoldenCase]:

@@ -48,15 +48,6 @@ NO_FILE = Input(file="none", sha256=hashlib.sha256(b"").hexdigest())
 
 
 @dataclass(frozen=True)
-class WriterCase(GoldenCase):
-    """A case without a file."""
-
-    def content(self) -> bytes:
-        """Nothing."""
-        return b""
-
-
-@dataclass(frozen=True)
 class Table:
     """A table to write.
 
@@ -192,18 +183,15 @@ TABLES: tuple[Table, ...] = (
 """The tables, in the order of a run."""
 
 
-def _sorting(table: Table) -> Wishes | None:
-    return None if table.sorted_by is None else Wishes(sorting=[SortingWish(table.sorted_by)])
-
-
-def _filters(table: Table) -> Wishes | None:
-    return Wishes(bloom_filter=list(table.filtered)) if table.filtered else None
-
-
 WISHES: tuple[tuple[str, str, str, Callable[[Table], Wishes | None]], ...] = (
     ("PQF", "plainly", "as it likes", lambda _: Wishes()),
     ("PQF", "pages-v2", "in data pages of version 2", lambda _: Wishes(data_page_version=2)),
-    ("PQF", "sorted", "and declared as sorted", _sorting),
+    (
+        "PQF",
+        "sorted",
+        "and declared as sorted",
+        lambda table: Wishes(sorting=[SortingWish(table.sorted_by)]) if table.sorted_by else None,
+    ),
     (
         "STA",
         "statistics",
@@ -216,12 +204,17 @@ WISHES: tuple[tuple[str, str, str, Callable[[Table], Wishes | None]], ...] = (
         "with a page index, in small pages",
         lambda _: Wishes(page_index=True, page_rows=2),
     ),
-    ("BLM", "bloom-filters", "with bloom filters", _filters),
+    (
+        "BLM",
+        "bloom-filters",
+        "with bloom filters",
+        lambda table: Wishes(bloom_filter=list(table.filtered)) if table.filtered else None,
+    ),
 )
 """Family, name, words and wishes of each way to write a table."""
 
 
-def writer_cases() -> list[WriterCase]:
+def writer_cases() -> list[GoldenCase]:
     """Every table in every way that makes sense of it."""
     return [
         _case(table, family, name, words, wishes)
@@ -231,7 +224,7 @@ def writer_cases() -> list[WriterCase]:
     ]
 
 
-def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> WriterCase:
+def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> GoldenCase:
     case = Case(
         id=f"{ROOM}/{table.name}/{name}",
         family=family,
@@ -248,4 +241,4 @@ def _case(table: Table, family: str, name: str, words: str, wishes: Wishes) -> W
     manifest, wished = to_json(case), to_json(wishes)
     text = json.dumps([manifest, wished])
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return WriterCase(case, Path(case.id), digest, case_digest(manifest, wished), wishes=wishes)
+    return GoldenCase(case, Path(case.id), digest, case_digest(manifest, wished), wishes=wishes, data=b"")

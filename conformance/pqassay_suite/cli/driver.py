@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import math
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,10 +20,38 @@ DriverCommand = Annotated[
 """The program of a driver and its arguments, behind the options of a command."""
 
 if TYPE_CHECKING:
+    from pqassay.report.run.model import RunReport
     from pqassay_suite.cases.case import GoldenCase
     from pqassay_suite.drivers.driver import Settings
     from pqassay_suite.drivers.implementations import Implementation
     from pqassay_suite.running.runner import Times
+
+
+@contextlib.contextmanager
+def failing(*errors: type[Exception], of: Path | str = "") -> Generator[None]:
+    """End the command where a file cannot be read or written, a driver cannot be started, or one of these errors is raised.
+
+    Args:
+        errors: What else ends it.
+        of: What messages are about, where they do not say so.
+    """
+    from pqassay_suite.drivers.driver import CannotStartError
+
+    ends: tuple[type[Exception], ...] = (CannotStartError, *errors)
+    try:
+        yield
+    except ends as error:
+        fail_at_length(f"{of}: {error}" if of else str(error))
+    except OSError as error:
+        place = error.filename or of
+        fail(f"{place}: {error.strerror or error}" if place else str(error.strerror or error))
+
+
+def require_positive(given: Mapping[str, float | None]) -> None:
+    """End with a usage error where an option that sets a limit is not a number greater than 0."""
+    for name, value in given.items():
+        if value is not None and not (math.isfinite(value) and value > 0):
+            fail(f"{name} is a number greater than 0")
 
 
 @dataclass(frozen=True)
@@ -61,10 +91,8 @@ def _shipped(name: str) -> tuple[list[str], Implementation]:
     """The command of a driver that comes with pqassay."""
     from pqassay_suite.drivers.implementations import ImplementationError, implementation
 
-    try:
+    with failing(ImplementationError):
         shipped = implementation(name)
-    except ImplementationError as error:
-        fail(str(error))
     if shipped.missing:
         fail(f"the driver {name} needs {', '.join(shipped.missing)}")
     if not shipped.is_built:
@@ -72,21 +100,23 @@ def _shipped(name: str) -> tuple[list[str], Implementation]:
     return shipped.argv, shipped
 
 
-def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
-    """The cases and operations that failed in some results."""
+def results_in(path: Path) -> RunReport:
+    """The results in a file."""
     from pqassay.errors import UsageError
     from pqassay.report.reading import parse
     from pqassay.report.run.model import RunReport
 
-    try:
+    with failing(UsageError):
         report = parse(path.read_bytes(), str(path))
-    except OSError as error:
-        fail(f"{path}: {error.strerror or error}")
-    except UsageError as error:
-        fail(str(error))
     if not isinstance(report, RunReport):
-        fail(f"{path}: these are not results of pqassay suite run")
-    found = frozenset((result.case, str(result.operation)) for result in report.results if not result.is_good)
+        fail(f"{path}: this is a report of pqassay check, not results of pqassay suite run")
+    return report
+
+
+def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
+    """The cases and operations that fail in some results."""
+    results = results_in(path).results
+    found = frozenset((result.case, str(result.operation)) for result in results if not result.is_good)
     if not found:
         fail(f"{path}: nothing is wrong there")
     return found
@@ -94,24 +124,19 @@ def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
 
 def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
     """What a driver declares, and what follows."""
-    from pqassay_suite.drivers.driver import CannotStartError
-    from pqassay_suite.drivers.protocol import HelloAnswer
     from pqassay_suite.running.runner import declared
 
-    try:
-        declaration = declared(chosen, settings)
-    except CannotStartError as error:
-        fail_at_length(str(error))
-    hello = declaration.hello
-    if isinstance(hello, HelloAnswer):
+    with failing():
+        hello, asked, missing = declared(chosen, settings)
+    if hello is not None:
         typer.echo(f"{hello.name} {hello.version} ({hello.language})")
         typer.echo(f"  answers requests {'one after the other' if hello.serve else 'one a process'}")
         typer.echo(f"  compares NaN as {hello.nan}, zeros as {hello.zeros}")
         typer.echo(f"  declares {', '.join(sorted(hello.capabilities))}")
     else:
-        typer.echo(f"it does not answer hello: {hello.reason}")
-    typer.echo(f"{declaration.asked} question{'' if declaration.asked == 1 else 's'} would be asked")
-    for one in declaration.more:
+        typer.echo("it does not answer hello: not supported (exit status 3)")
+    typer.echo(f"{asked} question{'' if asked == 1 else 's'} would be asked")
+    for one in missing:
         typer.echo(f"  {one.capability} would add {one.count}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import epilog, example
+from pqassay_suite.cli.driver import failing
 
 EPILOG = epilog(
     "`pqassay suite drivers`",
@@ -52,10 +54,8 @@ def drivers(
 
     if timeout is not None and not build:
         fail("--timeout is for the lines of a build; add --build")
-    try:
+    with failing(ImplementationError):
         shipped = [implementation(name) for name in names] if names else implementations()
-    except ImplementationError as error:
-        fail(str(error))
     failed = False
     widths = [
         max(len(text) for text in column) + 2
@@ -83,16 +83,12 @@ def _state(missing: list[str], *, is_built: bool) -> str:
 
 
 def _copy_as_new(source: Path, target: Path) -> None:
-    """Copy a folder with the modes of new files and folders: those of an installation may be read-only."""
-    target.mkdir()
-    for path in sorted(source.rglob("*")):
-        name = path.relative_to(source)
-        if "__pycache__" in name.parts:
-            continue
+    """Copy a folder with the modes of new files; folders may be written, though those of an installation may not."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(source, target, ignore=ignored, copy_function=shutil.copyfile)
+    for path in (target, *target.rglob("*")):
         if path.is_dir():
-            (target / name).mkdir()
-        else:
-            shutil.copyfile(path, target / name)
+            path.chmod(path.stat().st_mode | stat.S_IWUSR)
 
 
 @example(NEW_EPILOG)
@@ -111,20 +107,17 @@ def new_driver(
 
     It builds, answers hello, and reads files with a library that you replace.
     """
-    from pqassay_suite.drivers.implementations import ImplementationError, skeleton, skeletons
+    from pqassay_suite.drivers.implementations import ImplementationError, skeleton
 
-    try:
+    with failing(ImplementationError):
         template = skeleton(language)
-    except ImplementationError:
-        fail(f"there is no skeleton for {language}; there are {', '.join(one.name for one in skeletons())}")
     if folder.exists() or folder.is_symlink():
         fail(f"{folder} is there already; name a new folder")
     beside = folder.with_name(f".{folder.name}.new")
     try:
-        _copy_as_new(template.folder, beside)
-        beside.rename(folder)
-    except OSError as error:
-        fail(f"{error.filename or folder}: {error.strerror or error}")
+        with failing(of=folder):
+            _copy_as_new(template.folder, beside)
+            beside.rename(folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     filled = [

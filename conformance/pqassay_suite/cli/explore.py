@@ -1,19 +1,16 @@
-"""The command ``pqassay suite explore``: ask an implementation about files and queries that are drawn at random.
-
-Exit codes: 0 nothing new; 1 new findings; 2 wrong usage; 130 interrupted.
-"""
+"""The command ``pqassay suite explore``: ask an implementation about files and queries that are drawn at random."""
 
 from __future__ import annotations
 
-import math
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqassay.cli.failure import fail, fail_at_length
+from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import epilog, example
-from pqassay_suite.cli.driver import DriverCommand, named_drivers
+from pqassay_suite.cli.driver import DriverCommand, failing, named_drivers, require_positive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,9 +77,7 @@ def explore(
 
     Needs hypothesis.
     """  # fmt: skip
-    for name, value in (("--seconds", seconds), ("--timeout", timeout)):
-        if not (math.isfinite(value) and value > 0):
-            fail(f"{name} is a number greater than 0")
+    require_positive({"--seconds": seconds, "--timeout": timeout})
     one, *others = named_drivers(driver or [], [shipped] if shipped else [])
     if others:
         fail("name one driver, by --driver or behind --")
@@ -100,7 +95,7 @@ def explore(
             seconds=seconds,
             examples=examples,
             seed=seed,
-            kept=_kept(output),
+            kept=[_question(path) for path in sorted(output.glob("*/question.json"))] if output else [],
         )
         new = 0
         for finding in search.run():
@@ -113,20 +108,17 @@ def explore(
 
 
 def _asker(command: list[str], shipped: Implementation | None, timeout: float) -> Asker:
-    from pqassay_suite.drivers.driver import CannotStartError, DriverUnderTest, Settings
+    from pqassay_suite.drivers.driver import DriverUnderTest, Settings
     from pqassay_suite.drivers.process import Limits
     from pqassay_suite.exploring.asking import Asker
 
     settings = Settings(command, Limits(timeout), jobs=1, shown=shipped.command if shipped else ())
-    under_test = DriverUnderTest(settings)
-    try:
+    with contextlib.ExitStack() as stack, failing():
+        under_test = stack.enter_context(contextlib.closing(DriverUnderTest(settings)))
         hello = under_test.greet()
-    except CannotStartError as error:
-        under_test.close()
-        fail_at_length(str(error))
-    if hello is None:
-        under_test.close()
-        fail("the driver does not answer hello, so it is not known what it can read")
+        if hello is None:
+            fail("the driver does not answer hello, so it is not known what it can read")
+        stack.pop_all()
     return Asker(under_test, hello)
 
 
@@ -135,7 +127,7 @@ def _search(
 ) -> Search:
     try:
         from pqassay_suite.exploring.drawing import Choices
-        from pqassay_suite.exploring.search import Limits, Search
+        from pqassay_suite.exploring.search import Search, SearchLimits
     except ModuleNotFoundError as error:
         if error.name != "hypothesis":
             raise
@@ -145,25 +137,15 @@ def _search(
     if lies and asker.family is None:
         fail("--lies needs the operation scan, which the driver does not declare")
     choices = Choices(asker.kinds, asker.codecs, scans=asker.family is not None, lies=lies)
-    limits = Limits(seconds, seed=seed) if examples is None else Limits(seconds, examples, seed)
+    limits = SearchLimits(seconds, seed=seed) if examples is None else SearchLimits(seconds, examples, seed)
     return Search(asker, choices, limits, kept)
-
-
-def _kept(folder: Path | None) -> list[Question]:
-    """The questions of a folder of findings."""
-    paths = sorted(folder.glob("*/question.json")) if folder else []
-    return [_question(path) for path in paths]
 
 
 def _question(path: Path) -> Question:
     from pqassay_suite.exploring.drawn_file import Question, QuestionError
 
-    try:
+    with failing(QuestionError, of=path):
         return Question.from_json(path.read_text("utf-8"))
-    except OSError as error:
-        fail(f"{path}: {error.strerror or error}")
-    except QuestionError as error:
-        fail(f"{path}: {error}")
 
 
 def _expected(
@@ -177,13 +159,10 @@ def _expected(
         if shipped is None:
             return (), {}
         path = shipped.folder / "expectations.toml"
-    try:
+    with failing(ExpectationsError, of=path):
         entries = parse(path.read_bytes()).entries
+    with failing(CaseError):
         return entries, {golden.case.id: golden for golden in load(golden_folder())}
-    except OSError as error:
-        fail(f"{path}: {error.strerror or error}")
-    except (ExpectationsError, CaseError) as error:
-        fail(f"{path}: {error}")
 
 
 def _show(
@@ -202,10 +181,8 @@ def _show(
     text = text_of(finding, data, named, known)
     typer.echo(f"{text}\n")
     if output is not None:
-        try:
+        with failing(of=output):
             write_folder(finding, data, text, output)
-        except OSError as error:
-            fail(f"{output}: {error.strerror or error}")
     return known
 
 
@@ -213,13 +190,11 @@ def _repeat(asker: Asker, question: str) -> None:
     """Ask one question, and leave with 1 if the answer is wrong."""
     from pqassay_suite.exploring.drawn_file import Question, QuestionError
 
-    try:
+    with failing(QuestionError):
         asked = (
             Question.from_json(question) if question.lstrip().startswith("{") else _question(Path(question))
         )
         (difference,) = asker.differences([asked])
-    except QuestionError as error:
-        fail(str(error))
     typer.echo(f"{difference.cause}: {difference.details}" if difference else "right, or not supported")
     raise typer.Exit(1 if difference else 0)
 

@@ -1,7 +1,4 @@
-"""The command ``pqassay suite pack``: golden files that others use without running pqassay.
-
-Exit codes: 0 written; 2 wrong usage.
-"""
+"""The command ``pqassay suite pack``: golden files that others use without running pqassay."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ import typer
 
 from pqassay.cli.failure import fail
 from pqassay_spec.base.help_pages import epilog, example
+from pqassay_suite.cli.driver import failing
 
 PACK_EPILOG = epilog(
     "`pqassay suite pack parquet-files`",
@@ -64,22 +62,16 @@ def export_pack(
     from pqassay_suite.cases.pack_pages import pages
 
     known = [one.prefix for one in families()]
-    prefixes = [name.upper() for name in family or ()]
-    if strange := [name for name in prefixes if name not in known]:
+    names = [name.upper() for name in family or ()]
+    if strange := [name for name in names if name not in known]:
         fail(f"there is no family {strange[0]}; there are {', '.join(known)}")
-    try:
+    with failing(CaseError, PackError):
         require_replaceable(folder)
-        packs = [
-            packed(golden) for golden in chosen(load(golden_folder()), prefixes, whole=whole or as_seeds)
-        ]
+        packs = [packed(golden) for golden in chosen(load(golden_folder()), names, whole=whole or as_seeds)]
         if not packs:
-            fail(f"no golden file of {', '.join(prefixes)} tests a reader; name another family")
+            fail(f"no golden file of {', '.join(names)} tests a reader; name another family")
         files = seeds(packs) if as_seeds else contents(packs, pages(packs))
         write_pack(folder, files)
-    except (CaseError, PackError) as error:
-        fail(str(error))
-    except OSError as error:
-        fail(f"{error.filename or folder}: {error.strerror or error}")
     bad = sum(each.golden.case.kind != "valid" for each in packs)
     size = sum(map(len, files.values()))
     if as_seeds:

@@ -1,19 +1,16 @@
-"""The command ``pqassay suite future``: ask drivers about files that a later version of the format may bring.
-
-Exit codes: 0 no wrong rows and no crash; 1 wrong rows or a crash; 2 wrong usage.
-"""
+"""The command ``pqassay suite future``: ask drivers about files that a later version of the format may bring."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqassay.cli.failure import fail, fail_at_length
 from pqassay_spec.base.help_pages import epilog, example
-from pqassay_suite.cli.driver import DriverCommand, named_drivers
+from pqassay_suite.cli.driver import DriverCommand, failing, named_drivers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,10 +55,8 @@ def future(
     from pqassay_suite.future.files import future_files
 
     named = named_drivers(driver or [], shipped or [])
-    try:
+    with failing(CaseError):
         files = future_files()
-    except CaseError as error:
-        fail(str(error))
     results = dict(_asked(one, files, timeout) for one in named)
     if output is not None:
         write_output(_json(files, results), output)
@@ -72,20 +67,16 @@ def future(
 
 def _asked(named: NamedDriver, files: Sequence[FutureFile], timeout: float) -> tuple[str, list[Survival]]:
     """The name and version of a driver, and what came of the files."""
-    from pqassay_suite.drivers.driver import CannotStartError, DriverUnderTest, Settings
+    from pqassay_suite.drivers.driver import DriverUnderTest, Settings
     from pqassay_suite.drivers.process import Limits
     from pqassay_suite.future.asking import survivals
 
     limits = Limits(max(timeout, named.seconds or 0))
-    under_test = DriverUnderTest(Settings(named.command, limits, jobs=1))
-    try:
+    settings = Settings(named.command, limits, jobs=1)
+    with failing(), contextlib.closing(DriverUnderTest(settings)) as under_test:
         hello = under_test.greet()
         label = f"{hello.name} {hello.version}" if hello else named.label
         return label, survivals(under_test, files)
-    except CannotStartError as error:
-        fail_at_length(str(error))
-    finally:
-        under_test.close()
 
 
 def _json(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]) -> str:
@@ -106,7 +97,14 @@ def _show(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]
     """A line for each file, with a column for each driver, then what was kept."""
     head = ["file", "promise", *results]
     lines = [
-        [file.id, file.promise, *(_cell(answers[place]) for answers in results.values())]
+        [
+            file.id,
+            file.promise,
+            *(
+                f"{one.outcome}{'' if one.is_kept else ' *'}"
+                for one in (answers[place] for answers in results.values())
+            ),
+        ]
         for place, file in enumerate(files)
     ]
     widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
@@ -118,7 +116,3 @@ def _show(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]
         typer.echo(
             f"{label}: {kept} of {len(asked)} promises kept, {len(answers) - len(asked)} files not asked"
         )
-
-
-def _cell(survival: Survival) -> str:
-    return f"{survival.outcome}{'' if survival.is_kept else ' *'}"

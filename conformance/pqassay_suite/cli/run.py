@@ -1,24 +1,20 @@
-"""The command ``pqassay suite run``: judge an implementation through a driver.
-
-Exit codes: 0 all well; 1 failures; 2 wrong usage, or nothing tested; 3 expectations that do not hold; 4 crashes or protocol errors.
-"""
+"""The command ``pqassay suite run``: judge an implementation through a driver."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from pqassay.cli.failure import OutputFile, fail, fail_at_length, require_format, require_no_data
+from pqassay.cli.failure import OutputFile, fail, require_format, require_no_data
 from pqassay.cli.output import print_report, write_output
 from pqassay.cli.report import print_side_by_side
 from pqassay.report.formats import ABREAST, OF_RUNS, RUN_FORMAT_HELP, FormatName, format_of
@@ -27,14 +23,17 @@ from pqassay_spec.base.help_pages import epilog, example
 from pqassay_suite.cli.driver import (
     DriverCommand,
     NamedDriver,
+    failing,
     named_drivers,
     print_times,
+    require_positive,
     say_hello,
     wrong_in,
 )
 from pqassay_suite.cli.files import (
     DEFAULT_MEBIBYTES,
     DEFAULT_VALUES,
+    cases_of,
     files_to_ask,
     list_files,
     with_collection,
@@ -156,7 +155,7 @@ def run(
     output: OutputFile = None,
 ) -> None:
     """Test a reader or writer, in any language, with golden or your own files."""
-    _require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
+    require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
     chosen_format = format_of(output_format, output)
     several = len(set(shipped or ())) + bool(driver) > 1
     of_one = {
@@ -171,7 +170,7 @@ def run(
     require_no_data({"--output": output, "--write-expectations": write_expectations})
     wrong = wrong_in(rerun) if rerun else frozenset[tuple[str, str]]()
     only = operation or ()
-    own = None if files is None else files_to_ask(files, case or (), wrong, max_size, max_values)
+    own = None if files is None else files_to_ask(files, case or (), wrong)
     every, chosen = ([], []) if own else _golden(cases, case or ())
     if list_only:
         _list(chosen, only) if own is None else list_files(own)
@@ -184,7 +183,7 @@ def run(
     from pqassay_suite.drivers.process import Limits
     from pqassay_suite.running.runner import Times, tasks
 
-    each = [
+    settings = [
         _settings(
             named,
             Settings(
@@ -200,19 +199,18 @@ def run(
         )
         for named in drivers
     ]
-    if several:
-        _run_several(drivers, each, chosen, None if cases else current(), chosen_format, output)
-    known_driver, settings = drivers[0].implementation, each[0]
     with _ended_by_sigterm(), contextlib.ExitStack() as stack:
         collection = None
         if own is not None:
             with _progress() as progress:
-                made, collection = stack.enter_context(own.cases(settings, known_driver, progress))
+                made, collection = stack.enter_context(
+                    cases_of(own, (max_size, max_values), settings[0], drivers[0].implementation, progress)
+                )
                 chosen = [*made]
         if not tasks(chosen, only):
             fail(NOTHING_ASKED)
         if hello:
-            say_hello(chosen, settings)
+            say_hello(chosen, settings[0])
             return
         names = own.others if own else frozenset(golden.case.id for golden in every)
         known = dataclasses.replace(
@@ -220,8 +218,12 @@ def run(
             others=names - {golden.case.id for golden in chosen},
             narrowed=bool(only) or rerun is not None,
         )
-        times = Times()
-        report = _asked(chosen, settings, known, times, None if cases or own else current())
+        times, revision = Times(), None if cases or own else current()
+        reports = [_asked(chosen, each, known, times, revision) for each in settings]
+    if several:
+        print_side_by_side(reports, [named.label for named in drivers], chosen_format, output)
+        raise typer.Exit(max(report.exit_code for report in reports))
+    (report,) = reports
     if collection is not None:
         report = with_collection(report, collection)
     if write_expectations is not None:
@@ -236,8 +238,7 @@ def run(
         "--queries": str(queries) if queries else "",
     }
     options = [part for name, value in options_named.items() if value for part in (name, value)]
-    options += ["--validate-protocol"] * validate_protocol
-    report = dataclasses.replace(report, options=options)
+    report = dataclasses.replace(report, options=options + ["--validate-protocol"] * validate_protocol)
     print_report(report, chosen_format, output)
     if output is None and chosen_format is FormatName.TEXT:
         print_times(times)
@@ -277,36 +278,14 @@ def _settings(named: NamedDriver, settings: Settings) -> Settings:
     )
 
 
-def _run_several(
-    drivers: Sequence[NamedDriver],
-    settings: Sequence[Settings],
-    cases: Sequence[GoldenCase],
-    revision: Revision | None,
-    output_format: FormatName,
-    output: Path | None,
-) -> NoReturn:
-    """Ask several drivers, print their results side by side, and exit with the highest code."""
-    from pqassay_suite.cases.expectations import Expectations
-    from pqassay_suite.running.runner import Times, tasks
-
-    if not tasks(cases, settings[0].only):
-        fail(NOTHING_ASKED)
-    with _ended_by_sigterm():
-        reports = [_asked(cases, each, Expectations(), Times(), revision) for each in settings]
-    print_side_by_side(reports, [named.label for named in drivers], output_format, output)
-    raise typer.Exit(max(report.exit_code for report in reports))
-
-
 def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCase], list[GoldenCase]]:
     """All golden cases, and those that match a pattern, with their parents."""
     from pqassay_suite.cases.case import CaseError, load, select
     from pqassay_suite.cases.update_cases import asked_cases
 
-    try:
+    with failing(CaseError):
         every = load(folder) if folder else asked_cases()
         return every, select(every, patterns)
-    except CaseError as error:
-        fail(str(error))
 
 
 def _asked(
@@ -318,26 +297,10 @@ def _asked(
 ) -> RunReport:
     """Ask the driver; the cases of a revision count, without one all."""
     from pqassay_suite.cases.case import CaseError
-    from pqassay_suite.drivers.driver import CannotStartError
     from pqassay_suite.running.runner import run as run_cases
 
-    try:
-        with _progress() as progress:
-            return run_cases(cases, settings, known, revision=revision, progress=progress, times=times)
-    except CannotStartError as error:
-        fail_at_length(str(error))
-    except CaseError as error:
-        fail(str(error))
-    except OSError as error:
-        if error.filename is None:
-            raise  # not of a file: the output
-        fail(f"{error.filename}: {error.strerror or error}")
-
-
-def _require_positive(given: Mapping[str, float | None]) -> None:
-    for name, value in given.items():
-        if value is not None and not (math.isfinite(value) and value > 0):
-            fail(f"{name} is a number greater than 0")
+    with failing(CaseError), _progress() as progress:
+        return run_cases(cases, settings, known, revision=revision, progress=progress, times=times)
 
 
 def _write_expectations(report: RunReport, known: Expectations, path: Path) -> None:
@@ -361,12 +324,8 @@ def _list(chosen: Sequence[Any], only: Sequence[Operation]) -> None:
 def _read_expectations(path: Path) -> Any:
     from pqassay_suite.cases.expectations import ExpectationsError, parse
 
-    try:
+    with failing(ExpectationsError, of=path):
         return parse(path.read_bytes())
-    except OSError as error:
-        fail(f"{path}: {error.strerror or error}")
-    except ExpectationsError as error:
-        fail(f"{path}: {error}")
 
 
 @contextlib.contextmanager

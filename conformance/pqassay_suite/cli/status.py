@@ -1,12 +1,9 @@
-"""The command ``pqassay suite status``: what results show of each feature of Parquet's status page.
-
-Exit codes: 0 written; 1 results contradict the file of ``--against``; 2 wrong usage.
-"""
+"""The command ``pqassay suite status``: what results show of each feature of Parquet's status page."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -17,9 +14,9 @@ import typer
 
 from pqassay.cli.failure import OutputFile, fail, require_no_data, require_site
 from pqassay_spec.base.help_pages import epilog, example
+from pqassay_suite.cli.driver import failing, results_in
 
 if TYPE_CHECKING:
-    from pqassay.report.run.model import RunReport
     from pqassay.report.status_table import StatusTable
 
 EPILOG = epilog(
@@ -87,52 +84,25 @@ def export_status(
         fail("--against is about one implementation; name the results of one")
     if against and output_format is StatusFormat.CSV:
         fail("--against takes --format markdown, json or yaml")
-    reports = _reports(files, output)
-    try:
+    if output is not None and os.path.realpath(output) in map(os.path.realpath, files):
+        fail(f"--output {output}: these are results to read; write somewhere else")
+    reports = [results_in(file) for file in files]
+    with failing(UsageError, CaseError):
         table = status(reports, [str(file) for file in files], asked_cases())
-    except (UsageError, CaseError) as error:
-        fail(str(error))
     engines = [report.driver.shipped or report.driver.label for report in reports]
     if against:
         table, engines = _compared(table, against)
 
-    def write(stream: TextIO) -> None:
-        if output_format is StatusFormat.MARKDOWN:
-            status_table.write_markdown(table, stream, site)
-        elif output_format is StatusFormat.CSV:
-            status_table.write_csv(table, stream)
-        elif output_format is StatusFormat.YAML:
-            _public_status().write_yaml(table, [report.date for report in reports], engines, stream)
-        else:
-            status_table.write_json(table, stream)
-
-    print_written(write, output)
+    dates = [report.date for report in reports]
+    writers: dict[StatusFormat, Callable[[TextIO], object]] = {
+        StatusFormat.MARKDOWN: lambda stream: status_table.write_markdown(table, stream, site),
+        StatusFormat.CSV: lambda stream: status_table.write_csv(table, stream),
+        StatusFormat.YAML: lambda stream: _public_status().write_yaml(table, dates, engines, stream),
+        StatusFormat.JSON: lambda stream: status_table.write_json(table, stream),
+    }
+    print_written(writers[output_format], output)
     if table.differences:
         raise typer.Exit(1)
-
-
-def _reports(files: Sequence[Path], output: Path | None) -> list[RunReport]:
-    """The results in files."""
-    from pqassay.errors import UsageError
-    from pqassay.report.reading import parse
-    from pqassay.report.run.model import RunReport
-
-    reports: list[RunReport] = []
-    for file in files:
-        if output is not None and os.path.realpath(file) == os.path.realpath(output):
-            fail(f"--output {output}: these are results to read; write somewhere else")
-        try:
-            report = parse(file.read_bytes(), str(file))
-        except OSError as error:
-            fail(f"{file}: {error.strerror or error}")
-        except UsageError as error:
-            fail(str(error))
-        if not isinstance(report, RunReport):
-            fail(
-                f"{file}: this is a report of pqassay check; a status is made of results of pqassay suite run"
-            )
-        reports.append(report)
-    return reports
 
 
 def _compared(table: StatusTable, against: Path) -> tuple[StatusTable, list[str]]:
@@ -140,12 +110,8 @@ def _compared(table: StatusTable, against: Path) -> tuple[StatusTable, list[str]
     from pqassay.errors import UsageError
 
     public = _public_status()
-    try:
+    with failing(UsageError):
         claims = public.read_status(against)
-    except UsageError as error:
-        fail(str(error))
-    except OSError as error:
-        fail(f"{against}: {error.strerror or error}")
     found = list(public.differences(table, claims))
     return replace(table, against=str(against), differences=found), [claims.engine_id]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
+import shutil
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
@@ -179,6 +180,8 @@ class DriverUnderTest:
             NoGreetingError: It has not answered, and what to do about it. One whose time was over is not asked again.
             CannotStartError: There is no such program.
         """
+        if shutil.which(self.settings.command[0]) is None:
+            raise CannotStartError(f"there is no program {self.settings.command[0]}, or it is not executable")
         greeting = self.hello()
         times = 1
         if isinstance(greeting, NoAnswer) and greeting.outcome != "unsupported" and not greeting.timed_out:

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from pqassay_suite.drivers.driver import MOST_FRESH
 from pqassay_suite.drivers.jdk import java_home
@@ -64,9 +64,9 @@ class Implementation:
         folder: Where its sources are.
         title: What tables call it.
         language: What it is written in.
+        command: How it is started; see the module.
         needs: Programs, Python distributions behind ``python:``, and the least release of a JDK behind ``java:``.
         build: Lines for a shell that build it, in its folder; empty for one that runs as it is.
-        command: How it is started; see the module.
         timeout: Seconds of processor time that a request may take.
         queries: Queries of a case that it is asked at most, of one that takes long for each.
         fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
@@ -80,9 +80,9 @@ class Implementation:
     folder: Path
     title: str
     language: str
-    needs: tuple[str, ...]
-    build: tuple[str, ...]
     command: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    build: tuple[str, ...] = ()
     timeout: float = 10.0
     queries: int | None = None
     fresh: int = MOST_FRESH
@@ -191,14 +191,14 @@ class Implementation:
 
     def _run(self, line: str, seconds: float) -> None:
         """Run a line of the build. Raises `ImplementationError`, and leaves nothing running that it started."""
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+        with tempfile.TemporaryFile() as output:
             process = subprocess.Popen(  # noqa: S602 - a line of ours for a shell
                 self.filled(line),
                 shell=True,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=error,
+                stdout=output,
+                stderr=output,
                 start_new_session=True,
             )
             try:
@@ -210,14 +210,9 @@ class Implementation:
                 end_group(process.pid)
                 process.wait()
             if code:
-                texts = [_text_of(file) for file in (error, out)]
-                last = "\n".join((texts[0] or texts[1]).strip().splitlines()[-12:])
+                output.seek(0)
+                last = "\n".join(output.read().decode("utf-8", "replace").strip().splitlines()[-12:])
                 raise ImplementationError(f"{self.label}: {line} ended with {code}:\n{last}")
-
-
-def _text_of(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read().decode("utf-8", "replace")
 
 
 def folder() -> Path:
@@ -273,29 +268,19 @@ def skeleton(language: str) -> Implementation:
     Raises:
         ImplementationError: There is none.
     """
-    for one in skeletons():
-        if one.name == language.lower():
-            return one
-    raise ImplementationError(f"there is no skeleton for {language}")
+    known = {one.name: one for one in skeletons()}
+    if language.lower() not in known:
+        raise ImplementationError(f"there is no skeleton for {language}; there are {', '.join(known)}")
+    return known[language.lower()]
 
 
 def _read(path: Path) -> Implementation:
-    members: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
-    return Implementation(
-        name=path.parent.name,
-        folder=path.parent,
-        title=str(members["title"]),
-        language=str(members["language"]),
-        needs=tuple(cast("list[str]", members.get("needs", []))),
-        build=tuple(cast("list[str]", members.get("build", []))),
-        command=tuple(cast("list[str]", members["command"])),
-        timeout=float(members.get("timeout", 10.0)),
-        queries=members.get("queries"),
-        fresh=int(members.get("fresh", MOST_FRESH)),
-        decoder=str(members.get("decoder", path.parent.name)),
-        package=str(members.get("package", "")),
-        older=tuple(cast("list[str]", members.get("older", []))),
-    )
+    members: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in tomllib.loads(path.read_text("utf-8")).items()
+    }
+    name = path.parent.name
+    return Implementation(name=name, folder=path.parent, **{"decoder": name, **members})
 
 
 def _is_here(need: str) -> bool:

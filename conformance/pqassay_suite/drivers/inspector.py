@@ -1,12 +1,17 @@
-"""Looks at files that writers wrote, in processes that go on, so that no decoder takes the runner along."""
+"""Programs of ours that look at files of strangers, in processes that go on, so that no decoder takes the runner along."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import cast
 
 from pqassay_suite.drivers import written_file
 from pqassay_suite.drivers.process import Launcher, Limits
+from pqassay_suite.drivers.protocol import adapter
 from pqassay_suite.drivers.session import Sessions
 from pqassay_suite.drivers.written_file import Inspection, WrittenFile
 
@@ -14,23 +19,52 @@ LIMITS = Limits(seconds=120)
 """Limits of looking at one file, however little the driver may take."""
 
 
-class Inspector:
-    """Inspects written files; of several threads each has a process of its own, started when it is needed."""
+def own_program(*arguments: str) -> list[str]:
+    """The command of a program in Python that finds this package."""
+    return ["env", f"PYTHONPATH={os.pathsep.join(filter(None, sys.path))}", sys.executable, *arguments]
+
+
+class OwnProcess:
+    """A program that answers line by line; of several threads each has a process of its own, started when it is needed.
+
+    Args:
+        command: What starts it, without ``--serve``.
+        limits: What one answer may take.
+    """
+
+    def __init__(self, command: Sequence[str], limits: Limits) -> None:
+        self._launcher = Launcher(limits)
+        self._sessions = Sessions(self._launcher, command)
+
+    def ask(self, request: object) -> bytes | str:
+        """The answer to a request; or, in words, how the process ended that was asked."""
+        said = self._sessions.mine.ask(json.dumps(request), bool)
+        if said.lines:
+            return said.lines[0]
+        why = said.problem or (said.ended.crash if said.ended else "") or "it ended"
+        return ": ".join(filter(None, (why, said.stderr.strip().rpartition("\n")[2])))
+
+    def stop(self) -> None:
+        """End the processes, and start no more."""
+        self._launcher.stop()
+
+    def close(self) -> None:
+        """End the processes, and forget them."""
+        self.stop()
+        self._sessions.close()
+
+
+class Inspector(OwnProcess):
+    """Inspects written files."""
 
     def __init__(self) -> None:
-        self._launcher = Launcher(LIMITS)
-        self._sessions = Sessions(self._launcher, written_file.COMMAND, written_file.environment())
+        super().__init__(own_program("-m", written_file.__name__), LIMITS)
 
     def inspect(self, wanted: Inspection) -> WrittenFile | str:
         """What is found of a file; or, in words, how the process ended that looked at it."""
-        said = self._sessions.mine.ask(json.dumps(asdict(wanted)), bool)
-        if said.lines:
-            return written_file.from_json(said.lines[0])
-        last = said.stderr.strip().rpartition("\n")[2]
-        why = said.problem or (said.ended.crash if said.ended else "") or "it ended"
-        return f"{why}: {last}"
-
-    def close(self) -> None:
-        """End the processes."""
-        self._launcher.stop()
-        self._sessions.close()
+        answer = self.ask(asdict(wanted))
+        return (
+            answer
+            if isinstance(answer, str)
+            else cast("WrittenFile", adapter(WrittenFile).validate_json(answer))
+        )

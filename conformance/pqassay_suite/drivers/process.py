@@ -13,7 +13,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -103,8 +103,6 @@ class Launcher:
         command: Sequence[str],
         folder: Path,
         *,
-        environment: Mapping[str, str] | None = None,
-        memory: int | None = None,
         talks: bool = False,
     ) -> subprocess.Popen[bytes]:
         """Start a command in a group of its own; the caller ends it by `end`.
@@ -112,15 +110,13 @@ class Launcher:
         Args:
             command: Program and arguments. It runs in the folder of the caller, so that relative paths hold.
             folder: Given to it as the place for temporary files.
-            environment: Variables to set.
-            memory: Another limit than that of this launcher.
             talks: Whether stdin and stdout are pipes; else there is nothing to read, and what it prints is dropped.
 
         Raises:
             OSError: No process can be started.
             RuntimeError: `stop` was called.
         """
-        kibibytes = max((memory or self.limits.memory) // 1024, 1)
+        kibibytes = max(self.limits.memory // 1024, 1)
         script = _LAUNCHER.format(blocks=GREATEST_FILE // _BLOCK, kibibytes=kibibytes)
         with self._lock:
             if self._stopped:
@@ -131,7 +127,7 @@ class Launcher:
                 stdout=subprocess.PIPE if talks else subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
-                env={**os.environ, "TMPDIR": str(folder), **(environment or {})},
+                env={**os.environ, "TMPDIR": str(folder)},
             )
             self._running.add(process.pid)
         return process
@@ -143,29 +139,16 @@ class Launcher:
         with self._lock:
             self._running.discard(process.pid)
 
-    def run(
-        self,
-        command: Sequence[str],
-        folder: Path,
-        environment: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-    ) -> Ended:
+    def run(self, command: Sequence[str], folder: Path) -> Ended:
         """Run a command to its end; see `start`.
-
-        Args:
-            command: Program and arguments.
-            folder: The place for temporary files.
-            environment: Variables to set.
-            limits: Other limits than those of this launcher.
 
         Raises:
             OSError: No process can be started.
             RuntimeError: `stop` was called.
         """
-        limits = limits or self.limits
-        process = self.start(command, folder, environment=environment, memory=limits.memory)
+        process = self.start(command, folder)
         try:
-            return _attend(process, limits)
+            return _attend(process, self.limits)
         finally:
             self.end(process)
 
@@ -209,19 +192,15 @@ def processor_seconds(pid: int) -> float:
     """Processor time of a process and of all that it has started; 0 of one that has ended."""
     import psutil  # noqa: PLC0415 - only of a request that takes long
 
-    try:
-        process = psutil.Process(pid)
-        family = [process, *process.children(recursive=True)]
-    except psutil.Error:
-        return 0.0
     total = 0.0
-    for member in family:
-        with contextlib.suppress(psutil.Error):
-            times = member.cpu_times()
-            total += times.user + times.system
     with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
         ended = process.cpu_times()
         total += ended.children_user + ended.children_system
+        for member in (process, *process.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                times = member.cpu_times()
+                total += times.user + times.system
     return total
 
 

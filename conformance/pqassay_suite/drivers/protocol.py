@@ -153,11 +153,6 @@ class CaseRequest(Message):
     protocol: Literal[2]
     op: Operation
 
-    @property
-    def lines(self) -> int:
-        """How many answers it wants."""
-        return 1
-
 
 @dataclass(frozen=True)
 class ReadRequest(CaseRequest):
@@ -314,11 +309,6 @@ class ScanRequest(FileRequest):
     column: str | None = None
     types: dict[str, str] | None = None
 
-    @property
-    def lines(self) -> int:
-        """One answer a query."""
-        return len(self.queries)
-
 
 @dataclass(frozen=True)
 class SnapshotRequest(FileRequest):
@@ -384,7 +374,8 @@ def _discriminated(union: Any, member: str) -> Any:
 
 
 @cache
-def _adapter(kind: Any) -> Any:
+def adapter(kind: Any) -> Any:
+    """Reads and checks JSON of a kind, by pydantic; made once."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
 
     return TypeAdapter(kind)
@@ -461,7 +452,7 @@ def _validated(kind: Any, text: bytes, *, strict: bool) -> Any:
     from pydantic import ValidationError  # noqa: PLC0415 - only a run needs it
 
     try:
-        return _adapter(kind).validate_json(text, strict=True, extra="forbid" if strict else "ignore")
+        return adapter(kind).validate_json(text, strict=True, extra="forbid" if strict else "ignore")
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
     if first["loc"][1:2] == ("rows",) and len(first["loc"]) > 4:  # one of the types that a value may have

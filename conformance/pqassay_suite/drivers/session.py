@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,18 +66,10 @@ class Session:
         launcher: Starts it.
         command: The driver's command, without ``--serve``.
         folder: A folder for its temporary files.
-        environment: Variables to set.
     """
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        command: Sequence[str],
-        folder: Path,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, launcher: Launcher, command: Sequence[str], folder: Path) -> None:
         self._launcher = launcher
-        self._environment = environment
         self._command = [*command, SERVE]
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
@@ -104,12 +96,9 @@ class Session:
             self.close()
         if self._process is None or self._process.poll() is not None:
             self.close()
-            self._process = self._launcher.start(
-                self._command, self._folder, environment=self._environment, talks=True
-            )
-            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-                if stream is not None:
-                    os.set_blocking(stream.fileno(), False)
+            self._process = self._launcher.start(self._command, self._folder, talks=True)
+            for stream in filter(None, (self._process.stdin, self._process.stdout, self._process.stderr)):
+                os.set_blocking(stream.fileno(), False)
         self._before = self._asked
         self._asked += 1
         exchange = _Exchange(self._process, self._launcher, request, is_whole)
@@ -122,26 +111,17 @@ class Session:
         """End the process, if there is one."""
         if self._process is not None:
             self._launcher.end(self._process)
-            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
+            for stream in filter(None, (self._process.stdin, self._process.stdout, self._process.stderr)):
+                with contextlib.suppress(OSError):
+                    stream.close()
         self._process, self._asked = None, 0
 
 
 class Sessions:
-    """A session for each thread that asks for one, all with the same command; each has a folder of its own.
+    """A `Session` for each thread that asks for one, all with the same command; each has a folder of its own."""
 
-    Args:
-        launcher: See `Session`.
-        command: See `Session`.
-        environment: See `Session`.
-    """
-
-    def __init__(
-        self, launcher: Launcher, command: Sequence[str], environment: Mapping[str, str] | None = None
-    ) -> None:
-        self._launcher, self._command, self._environment = launcher, command, environment
+    def __init__(self, launcher: Launcher, command: Sequence[str]) -> None:
+        self._launcher, self._command = launcher, command
         self._all: list[Session] = []
         self._of_thread = threading.local()
         self._lock = threading.Lock()
@@ -154,7 +134,7 @@ class Sessions:
             with self._lock:
                 folder = Path(self._folder.name, str(len(self._all)))
                 folder.mkdir()
-                session = Session(self._launcher, self._command, folder, self._environment)
+                session = Session(self._launcher, self._command, folder)
                 self._all.append(session)
             self._of_thread.session = session
         mine: Session = self._of_thread.session
@@ -201,7 +181,7 @@ class _Exchange:
         watch = Watch(self.process.pid, self.launcher.limits)
         with selectors.DefaultSelector() as selector:
             selector.register(stdout, selectors.EVENT_READ, self._read)
-            selector.register(stderr, selectors.EVENT_READ, self._listen)
+            selector.register(stderr, selectors.EVENT_READ, lambda descriptor: take(descriptor, self.stderr))
             selector.register(stdin, selectors.EVENT_WRITE, self._write)
             while not self._is_answered():
                 if watch.is_over:
@@ -255,9 +235,6 @@ class _Exchange:
             self.waiting += [bytes(line) for line in whole]
             self.partial = bytearray(rest)
         return self.is_open
-
-    def _listen(self, descriptor: int) -> bool:
-        return take(descriptor, self.stderr)
 
     def _ended(self, *, timed_out: bool) -> Said:
         goes_on = False

@@ -7,9 +7,8 @@ The file comes from a stranger's program, and decoding it happens in a process o
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -17,14 +16,14 @@ from typing import Any, TextIO, cast
 from pqassay.judge.checker import check
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import FileSource
-from pqassay_spec.golden.literals import Value, Written, read_value, write_value
+from pqassay_spec.golden.literals import Written, write_value
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.reading import read_value as read_pm_value
 from pqassay_spec.pm.value_json import to_json as to_json_value
 from pqassay_suite.drivers.arrow_values import rows_of
 from pqassay_suite.drivers.fulfilled import unfulfilled
-from pqassay_suite.drivers.protocol import IndexWish, SortingWish, Wishes
+from pqassay_suite.drivers.protocol import Wishes, adapter
 
 
 @dataclass(frozen=True)
@@ -46,24 +45,33 @@ class WrittenFile:
     failures: list[tuple[str, str]]
     checked: list[str]
     error: str
-    rows: list[list[Value]]
+    rows: list[list[Written]]
     value: dict[str, Any] | None = None
     unfulfilled: list[str] = field(default_factory=list[str])
     warnings: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
-def inspect(
-    path: str, options: dict[str, str], columns: Sequence[str], wishes: dict[str, Any] | None = None
-) -> WrittenFile:
+@dataclass(frozen=True)
+class Inspection:
+    """What is to be inspected: a file, options of the check, the columns of its rows, and what was wished for."""
+
+    path: str
+    options: dict[str, str]
+    columns: list[str]
+    wishes: Wishes | None = None
+
+
+def inspect(wanted: Inspection) -> WrittenFile:
     """Check a file at tier ``values``, and read columns of it with pyarrow, or what it says if it is a ``_pm``."""
-    report = check(path, tier="values", crc=True, **cast("Any", options))
+    path = wanted.path
+    report = check(path, tier="values", crc=True, **cast("Any", wanted.options))
     (file,) = report.files
     coverage = report.coverages[file.coverage]
     failures, warnings = (
         [(found.rule, found.message) for found in file.findings if found.verdict == verdict]
         for verdict in ("FAIL", "WARN")
     )
-    rows: list[list[Value]] = []
+    rows: list[list[Written]] = []
     value, error = None, file.error or ""
     missed: list[str] = []
     if file.kind == "pm":
@@ -77,8 +85,11 @@ def inspect(
         try:
             # From memory and without threads: one that still lets go of a Python object when this process ends aborts it.
             with pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())) as parquet:
-                rows = rows_of(parquet.read(use_threads=False), columns)
-            missed = _unfulfilled(path, wishes or {})
+                table = parquet.read(use_threads=False)
+            rows = [[write_value(value) for value in row] for row in rows_of(table, wanted.columns)]
+            if wanted.wishes is not None:
+                with FileSource(path) as source:
+                    missed = list(unfulfilled(FileUnderTest(source, Options("pages")), wanted.wishes))
         except (pa.ArrowException, OSError, ValueError, TypeError) as problem:
             error = f"its rows cannot be read: {' '.join(str(problem).split())}"
     return WrittenFile(file.outcome, failures, coverage.checked, error, rows, value, missed, warnings)
@@ -96,62 +107,11 @@ def read_pm(path: str) -> dict[str, Any]:
         return to_json_value(read_pm_value(source, header, pm_file.read_snapshot(source, header, size)))
 
 
-def _unfulfilled(path: str, wishes: dict[str, Any]) -> list[str]:
-    if not wishes:
-        return []
-    sorting = wishes.get("sorting")
-    if sorting is not None:
-        wishes = {**wishes, "sorting": [SortingWish(**one) for one in sorting]}
-    indexes = wishes.get("indexes")
-    if indexes is not None:
-        wishes = {**wishes, "indexes": [IndexWish(**one) for one in indexes]}
-    with FileSource(path) as source:
-        return list(unfulfilled(FileUnderTest(source, Options("pages")), Wishes(**wishes)))
-
-
-def to_json(found: WrittenFile) -> str:
-    """For the way between two processes."""
-    members = asdict(found)
-    members["rows"] = [[write_value(value) for value in row] for row in found.rows]
-    return json.dumps(members, default=vars)
-
-
-def from_json(text: bytes) -> WrittenFile:
-    """The inverse of `to_json`."""
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
-
-    members = json.loads(text)
-    failures, warnings = (
-        [(rule, message) for rule, message in members.pop(name)] for name in ("failures", "warnings")
-    )
-    written: list[list[Written]] = TypeAdapter(list[list[Written]]).validate_python(members.pop("rows"))
-    rows = [[read_value(value) for value in row] for row in written]
-    return WrittenFile(failures=failures, warnings=warnings, rows=rows, **members)
-
-
-@dataclass(frozen=True)
-class Inspection:
-    """What is to be inspected: a file, options of the check, the columns of its rows, and what was wished for."""
-
-    path: str
-    options: dict[str, str]
-    columns: list[str]
-    wishes: dict[str, Any] | None = None
-
-
-COMMAND = [sys.executable, "-m", "pqassay_suite.drivers.written_file"]
-"""The process that inspects, without ``--serve``."""
-
-
-def environment() -> dict[str, str]:
-    """Variables with which the command finds this package."""
-    return {"PYTHONPATH": os.pathsep.join(folder for folder in sys.path if folder)}
-
-
 def serve(requests: Iterable[str], answers: TextIO) -> None:
     """Inspect one file for each line, an `Inspection` as JSON."""
     for line in requests:
-        print(to_json(inspect(**json.loads(line))), file=answers, flush=True)
+        found = inspect(adapter(Inspection).validate_json(line))
+        print(json.dumps(asdict(found)), file=answers, flush=True)
 
 
 if __name__ == "__main__":

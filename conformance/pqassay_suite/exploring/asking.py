@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from pqassay.literals.predicate import PredicateError, Semantics
@@ -32,7 +32,7 @@ FAMILIES = ("BLM", "PIX", "STA", "PQF")
 
 
 @dataclass(frozen=True)
-class Difference:
+class WrongAnswer:
     """What is wrong with an answer.
 
     Attributes:
@@ -49,7 +49,7 @@ class Difference:
     is_of_rows: bool = False
     blame: str = ""
 
-    def is_like(self, other: Difference) -> bool:
+    def is_like(self, other: WrongAnswer) -> bool:
         """Whether another one may be of the same defect: which values differ, and how, depends on the file."""
         if not (self.is_of_rows and other.is_of_rows):
             return self.cause == other.cause
@@ -62,10 +62,9 @@ class Asker:
     def __init__(self, driver: DriverUnderTest, hello: HelloAnswer) -> None:
         self.driver, self.hello = driver, hello
         self.semantics = Semantics(hello.nan, hello.zeros)
-        self._accidents = Accidents(None if hello.raises is None else tuple(hello.raises))
+        self._accidents = Accidents(hello.raises)
         self.asked = 0
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self._kinds: list[str] = []
 
     def close(self) -> None:
         """End the driver, and remove its files."""
@@ -76,34 +75,28 @@ class Asker:
         """Whether the driver declares what this takes."""
         return not missing_capability(operation, family, [], needs, self.hello.capabilities, self.hello.lacks)
 
-    @property
+    @cached_property
     def family(self) -> str | None:
         """The family by which it scans; ``None`` if it reads alone."""
         return next((family for family in FAMILIES if self.can("scan", family)), None)
 
-    @property
+    @cached_property
     def kinds(self) -> list[str]:
         """The kinds of columns that it declares."""
-        self._kinds = self._kinds or [
-            name for name in KINDS if self.can("read", "PQF", capabilities_of(name))
-        ]
-        return self._kinds
+        return [name for name in KINDS if self.can("read", "PQF", capabilities_of(name))]
 
     @property
     def codecs(self) -> list[str]:
         """The codecs that it declares."""
         return [name for name, need in CODECS.items() if self.can("read", "PQF", [need] if need else [])]
 
-    def differences(self, questions: Sequence[Question]) -> list[Difference | None]:
+    def differences(self, questions: Sequence[Question]) -> list[WrongAnswer | None]:
         """What is wrong with the answers to questions about one file; ``None`` for each that is right or not supported.
 
         Raises:
             QuestionError: The file cannot be written.
         """
-        return self.differences_of(questions[0].file.written(), questions)
-
-    def differences_of(self, data: bytes, questions: Sequence[Question]) -> list[Difference | None]:
-        """The same, where the bytes of the file are there already."""
+        data = questions[0].file.written()
         self.asked += 1
         path = Path(
             self._folder.name, f"{self.asked}.parquet"
@@ -124,7 +117,7 @@ class Asker:
         finally:
             path.unlink(missing_ok=True)
 
-    def _blamed(self, difference: Difference | None, *, is_right: bool) -> Difference | None:
+    def _blamed(self, difference: WrongAnswer | None, *, is_right: bool) -> WrongAnswer | None:
         """The difference of a scan, with what the same query gives without the index."""
         if difference is None or not difference.is_of_rows:
             return difference
@@ -135,7 +128,7 @@ class Asker:
 
     def _differences(
         self, path: Path, questions: Sequence[Question], index: Index
-    ) -> list[Difference | None]:
+    ) -> list[WrongAnswer | None]:
         scans = [place for place, question in enumerate(questions) if question.predicate is not None]
         replies: dict[int, Reply] = {}
         folder = Path(self._folder.name)
@@ -157,7 +150,7 @@ class Asker:
                 replies[place] = self.driver.ask(read, folder)
         return [self._difference(question, replies[place], path) for place, question in enumerate(questions)]
 
-    def _difference(self, question: Question, reply: Reply, path: Path) -> Difference | None:
+    def _difference(self, question: Question, reply: Reply, path: Path) -> WrongAnswer | None:
         operation: Operation = "read" if question.predicate is None else "scan"
         names = [column.name for column in question.file.columns]
         if isinstance(reply, NoAnswer):
@@ -166,12 +159,12 @@ class Asker:
             cause = cause_of(
                 operation, reply.outcome, reply.reason, actual=None, stderr=reply.stderr, names=names
             )
-            return Difference(cause, "a crash" if reply.outcome == "crashed" else "no answer", reply.reason)
+            return WrongAnswer(cause, "a crash" if reply.outcome == "crashed" else "no answer", reply.reason)
         if isinstance(reply, Reject):
             message = reply.message.replace(str(path), "data.parquet").replace(path.name, "data.parquet")
             fault = "a refusal by accident" if self._accidents.include(reply.raised) else "a refusal"
             shown = described(replace(reply, message=message))
-            return Difference(refusal_of(reply.raised, message, names), fault, shown)
+            return WrongAnswer(refusal_of(reply.raised, message, names), fault, shown)
         if not isinstance(reply, Accept | IgnoredIndex):
             return None
         try:
@@ -182,12 +175,12 @@ class Asker:
 
 def _of_rows(
     question: Question, wanted: list[list[Value]], answer: Accept | IgnoredIndex
-) -> Difference | None:
+) -> WrongAnswer | None:
     came = rows_of(answer)
     if came is None:
         if answer.digest == digest(wanted):
             return None
-        return Difference("wrong rows: another digest", "other rows", f"digest {answer.digest}", True)
+        return WrongAnswer("wrong rows: another digest", "other rows", f"digest {answer.digest}", True)
     if not (details := rows_difference(wanted, came)):
         return None
     compared = columns_asked(question.predicate)
@@ -199,7 +192,7 @@ def _of_rows(
     words = difference_of_rows(wanted, came, selection if compared else None).words
     missing, many = " missing: " in details, " too many: " in details
     fault = "other rows" if missing == many else "rows missing" if missing else "rows too many"
-    return Difference(f"wrong rows: {words}", fault, details, True)
+    return WrongAnswer(f"wrong rows: {words}", fault, details, True)
 
 
 @cache

@@ -24,7 +24,7 @@ from pqassay.literals.predicate import (
 from pqassay_spec.golden.literals import Value, write_value
 from pqassay_suite.cases.queries import as_json
 from pqassay_suite.exploring.changes import Lie, changed
-from pqassay_suite.exploring.kinds import KINDS, Kind
+from pqassay_suite.exploring.kinds import KINDS, ColumnKind
 
 FEW = {"ndv": 100}
 """Distinct values of a bloom filter, at most. For the million of the default, pyarrow fills a megabyte and folds it to the same bytes."""
@@ -48,7 +48,7 @@ class DrawnColumn:
     encoding: str = "PLAIN"
 
     @property
-    def of(self) -> Kind:
+    def of(self) -> ColumnKind:
         """Its kind."""
         return KINDS[self.kind]
 
@@ -232,7 +232,7 @@ def parts_of(tree: Tree | None) -> list[Tree]:
     return [tree]
 
 
-def _asked(tree: Tree, kinds: dict[str, Kind]) -> list[Any]:
+def _asked(tree: Tree, kinds: dict[str, ColumnKind]) -> list[Any]:
     if tree[0] in CONNECTIVES or tree[0] == NEGATION:
         return [tree[0], *(_asked(part, kinds) for part in tree[1:])]
     if tree[0] in NULL_TESTS:

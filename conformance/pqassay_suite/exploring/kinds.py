@@ -19,7 +19,7 @@ Values = Sequence[Any]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ColumnKind:
     """A kind of column.
 
     Attributes:
@@ -65,11 +65,11 @@ class Kind:
         return [row[0] for row in rows_of(pa.table({"c": self.array(values)}), ["c"])]
 
 
-def _integers(name: str, kind: pa.DataType, bits: int, *more: int, **other: Any) -> Kind:
+def _integers(name: str, kind: pa.DataType, bits: int, *more: int, **other: Any) -> ColumnKind:
     width = abs(bits)
     ends = (-(2 ** (width - 1)), 2 ** (width - 1) - 1) if bits < 0 else (2 ** (width - 1), 2**width - 1)
     encodings = ("DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT")
-    return Kind(
+    return ColumnKind(
         name,
         kind,
         (1, 2, 3, 0, *(() if bits > 0 else (-1,)), *more, *ends),
@@ -79,8 +79,8 @@ def _integers(name: str, kind: pa.DataType, bits: int, *more: int, **other: Any)
     )
 
 
-def _counted(name: str, kind: pa.DataType, storage: pa.DataType, *pool: int) -> Kind:
-    return Kind(name, kind, pool, storage, encodings=("DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"))
+def _counted(name: str, kind: pa.DataType, storage: pa.DataType, *pool: int) -> ColumnKind:
+    return ColumnKind(name, kind, pool, storage, encodings=("DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"))
 
 
 NAN = float("nan")
@@ -88,14 +88,14 @@ FLOATS = (1.0, 2.0, NAN, 3.0, 0.0, -0.0, float("inf"), -float("inf"))
 DAY = 24 * 60 * 60
 TEXTS = ("a", "b", "c", "", "ab", "é", "\U0001f600", "a" * 20)
 
-_KINDS: tuple[Kind, ...] = (
+_KINDS: tuple[ColumnKind, ...] = (
     _integers("int32", pa.int32(), -32),
     _integers("int64", pa.int64(), -64, 2**31, 2**53 + 1),
-    Kind("double", pa.float64(), FLOATS, encodings=("BYTE_STREAM_SPLIT",)),
-    Kind("string", pa.string(), TEXTS, encodings=("DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY")),
-    Kind("boolean", pa.bool_(), (False, True), encodings=("RLE",), is_ordered=False),
-    Kind("float", pa.float32(), FLOATS, encodings=("BYTE_STREAM_SPLIT",)),
-    Kind("binary", pa.binary(), (*(text.encode() for text in TEXTS), b"\x80", b"\xff\xff", b"\x00"),
+    ColumnKind("double", pa.float64(), FLOATS, encodings=("BYTE_STREAM_SPLIT",)),
+    ColumnKind("string", pa.string(), TEXTS, encodings=("DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY")),
+    ColumnKind("boolean", pa.bool_(), (False, True), encodings=("RLE",), is_ordered=False),
+    ColumnKind("float", pa.float32(), FLOATS, encodings=("BYTE_STREAM_SPLIT",)),
+    ColumnKind("binary", pa.binary(), (*(text.encode() for text in TEXTS), b"\x80", b"\xff\xff", b"\x00"),
          encodings=("DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY")),
     _integers("int8", pa.int8(), -8),
     _integers("int16", pa.int16(), -16),
@@ -109,22 +109,22 @@ _KINDS: tuple[Kind, ...] = (
     _counted("timestamp_millis", pa.timestamp("ms", "UTC"), pa.int64(), 0, 1, -1, 1_700_000_000_000),
     _counted("timestamp_micros", pa.timestamp("us", "UTC"), pa.int64(), 0, 1, -1, 1_700_000_000_000_001),
     _counted("timestamp_nanos", pa.timestamp("ns", "UTC"), pa.int64(), 0, 1, -1, 1_700_000_000_000_000_001),
-    Kind("decimal(9,2)", pa.decimal128(9, 2), (100, 200, 1, 0, -1, 99_999, -12_800),
+    ColumnKind("decimal(9,2)", pa.decimal128(9, 2), (100, 200, 1, 0, -1, 99_999, -12_800),
          recipe="decimal(9, 2, Type.FIXED_LEN_BYTE_ARRAY, 4)"),
-    Kind("decimal(20,3)", pa.decimal128(20, 3), (1000, 2000, 1, 0, -1, 10**19, -(10**19)),
+    ColumnKind("decimal(20,3)", pa.decimal128(20, 3), (1000, 2000, 1, 0, -1, 10**19, -(10**19)),
          recipe="decimal(20, 3, Type.FIXED_LEN_BYTE_ARRAY, 9)"),
-    Kind("fixed(2)", pa.binary(2), (b"aa", b"ab", b"\x00\x00", b"\xff\xff", b"a\x00"), recipe="fixed(2)"),
-    Kind("float16", pa.float16(), FLOATS, pa.float32()),
-    Kind("list<int32>", pa.list_(pa.int32()), ((1,), (1, 2), (), (None,), (1, None, 3)), is_nested=True,
+    ColumnKind("fixed(2)", pa.binary(2), (b"aa", b"ab", b"\x00\x00", b"\xff\xff", b"a\x00"), recipe="fixed(2)"),
+    ColumnKind("float16", pa.float16(), FLOATS, pa.float32()),
+    ColumnKind("list<int32>", pa.list_(pa.int32()), ((1,), (1, 2), (), (None,), (1, None, 3)), is_nested=True,
          recipe='ListOf("int32")'),
-    Kind("struct<x: int32, y: string>", pa.struct([("x", pa.int32()), ("y", pa.string())]),
+    ColumnKind("struct<x: int32, y: string>", pa.struct([("x", pa.int32()), ("y", pa.string())]),
          ({"x": 1, "y": "a"}, {"x": None, "y": "b"}, {"x": 2, "y": None}, {"x": None, "y": None}), is_nested=True,
          recipe='Struct((Member("x", "int32"), Member("y", "string")))'),
-    Kind("map<string, int32>", pa.map_(pa.string(), pa.int32()), ((("a", 1),), (), (("a", None),), (("a", 1), ("b", 2))),
+    ColumnKind("map<string, int32>", pa.map_(pa.string(), pa.int32()), ((("a", 1),), (), (("a", None),), (("a", 1), ("b", 2))),
          is_nested=True, recipe='MapOf("string", "int32")'),
 )  # fmt: skip
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _KINDS}
+KINDS: Mapping[str, ColumnKind] = {kind.name: kind for kind in _KINDS}
 """All kinds by name, the plainest first."""
 
 SPECIAL: Mapping[str, Callable[[Any], bool]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -101,7 +102,7 @@ def _lacking(file: DrawnFile) -> list[str]:
 
 
 def _text(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _literal(value: Any) -> str:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
 
 from pqassay_spec.mutation.mutations import Inapplicable
-from pqassay_suite.exploring.asking import Asker, Difference
+from pqassay_suite.exploring.asking import Asker, WrongAnswer
 from pqassay_suite.exploring.drawing import Choices, questions
 from pqassay_suite.exploring.drawn_file import Question, QuestionError
 from pqassay_suite.exploring.ingredients import ingredients, names_of, smaller
@@ -27,7 +27,7 @@ MOST_ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """When the search ends: seconds by the clock, and drawn files; and the random seed that it begins with."""
 
     seconds: float
@@ -48,12 +48,12 @@ class Finding:
     """
 
     question: Question
-    difference: Difference
+    difference: WrongAnswer
     takes: tuple[str, ...]
     is_unstable: bool
     examples: int
 
-    def explains(self, question: Question, difference: Difference) -> bool:
+    def explains(self, question: Question, difference: WrongAnswer) -> bool:
         """Whether another wrong answer is of the same cause: the same words, with all that this one takes."""
         return self.difference.is_like(difference) and (
             not difference.is_of_rows or names_of(question) >= set(self.takes)
@@ -69,11 +69,11 @@ class _Target:
     """The wrong answer of a round, the smallest so far."""
 
     question: Question
-    difference: Difference
+    difference: WrongAnswer
     examples: int
     tries: int = 0
 
-    def take(self, question: Question, difference: Difference) -> None:
+    def take(self, question: Question, difference: WrongAnswer) -> None:
         """Keep what is smaller."""
         if _size(question) < _size(self.question):
             self.question, self.difference = question, difference
@@ -105,7 +105,7 @@ class Search:
 
     asker: Asker
     choices: Choices
-    limits: Limits
+    limits: SearchLimits
     kept: Sequence[Question] = ()
     findings: list[Finding] = field(default_factory=list[Finding])
     drawn: int = 0
@@ -198,10 +198,10 @@ class Search:
                 return True
         return False
 
-    def _is_explained(self, question: Question, difference: Difference) -> bool:
+    def _is_explained(self, question: Question, difference: WrongAnswer) -> bool:
         return any(finding.explains(question, difference) for finding in self.findings)
 
-    def _differences(self, asked: Sequence[Question]) -> Sequence[Difference | None]:
+    def _differences(self, asked: Sequence[Question]) -> Sequence[WrongAnswer | None]:
         try:
             return self.asker.differences(asked)
         except (QuestionError, Inapplicable):
@@ -224,7 +224,7 @@ class Search:
         takes = tuple(dict.fromkeys(each.name for each in ingredients(question)))
         return Finding(question, difference, takes, is_unstable=False, examples=target.examples)
 
-    def _left_out(self, question: Question, difference: Difference) -> tuple[Question, Difference]:
+    def _left_out(self, question: Question, difference: WrongAnswer) -> tuple[Question, WrongAnswer]:
         """Leave out what can be left out, until nothing more can."""
         for _ in range(MOST_ROUNDS):
             before = question
@@ -237,9 +237,9 @@ class Search:
     def _reduced(
         self,
         question: Question,
-        difference: Difference,
+        difference: WrongAnswer,
         others: Callable[[Question], Iterator[Question | None]],
-    ) -> tuple[Question, Difference]:
+    ) -> tuple[Question, WrongAnswer]:
         tried: set[str] = {question.to_json()}
         is_done = False
         while not is_done:
@@ -255,5 +255,5 @@ class Search:
         return question, difference
 
 
-def _is_like(one: Difference, other: Difference) -> bool:
+def _is_like(one: WrongAnswer, other: WrongAnswer) -> bool:
     return one.is_like(other) and one.fault == other.fault

@@ -14,6 +14,7 @@ import pqassay
 from pqassay_suite.exploring.drawn_file import Question
 from pqassay_suite.exploring.recipe import recipe
 from pqassay_suite.exploring.search import Finding
+from pqassay_suite.judging.row_answers import counted
 
 DATA, QUESTION, TEXT = "data.parquet", "question.json", "finding.txt"
 """The files of a finding's folder."""
@@ -41,6 +42,7 @@ def text_of(finding: Finding, data: bytes, driver: Sequence[str], known: str | N
         *(["unstable"] if finding.is_unstable else []),
     ]
     name = name_of(finding)
+    size = f"{counted(question.file.count)}, {counted(len(question.file.columns), 'column')}"
     columns = ", ".join(question.columns)
     asked = (
         f"scan {columns} where {json.dumps(question.asked, ensure_ascii=False)}"
@@ -52,7 +54,7 @@ def text_of(finding: Finding, data: bytes, driver: Sequence[str], known: str | N
         f"  cause    {difference.cause}",
         f"  asked    {asked}",
         f"  answer   {difference.details}",
-        f"  file     {len(data)} bytes, {_counted(question)}, {_verdict(data, question)}",
+        f"  file     {len(data)} bytes, {size}, {_verdict(data, question)}",
         f"  takes    {'; '.join(finding.takes)}",
         "  recipe",
         *(
@@ -62,11 +64,6 @@ def text_of(finding: Finding, data: bytes, driver: Sequence[str], known: str | N
         f"  repeat   {shlex.join(['pqassay', 'suite', 'explore', '--repeat', question.to_json(), *driver])}",
     ]
     return "\n".join(lines)
-
-
-def _counted(question: Question) -> str:
-    rows, columns = question.file.count, len(question.file.columns)
-    return f"{rows} row{'' if rows == 1 else 's'}, {columns} column{'' if columns == 1 else 's'}"
 
 
 def _verdict(data: bytes, question: Question) -> str:

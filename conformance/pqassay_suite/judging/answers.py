@@ -10,21 +10,19 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, cast, get_args
 
 from pqassay.literals.rows import rows_difference
 from pqassay.report.run.model import Operation
 from pqassay_spec.golden.case import Acceptance, Answering, Case
 from pqassay_spec.golden.literals import Rows
 from pqassay_suite.drivers import protocol
-from pqassay_suite.drivers.protocol import Accept, Answer, given
+from pqassay_suite.drivers.protocol import Accept, Answer
 from pqassay_suite.drivers.written_file import Inspection, WrittenFile
 from pqassay_suite.judging import directory_answers, pm_answers, row_answers
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, expects
 from pqassay_suite.judging.differences import difference_of_rows
 from pqassay_suite.judging.pm_updates import UPDATING
-
-Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,6 @@ FAMILIES: dict[str, Family] = {
     # Rules of every type of index: DIR-021 has nothing to ask of IDX1.
     "DIR": Family(proof=("DIR-014", "DIR-015", "DIR-016", "DIR-017"), entries=True),
 }
-
-
-def _decode_request(bench: Bench, _: object) -> protocol.CaseRequest:
-    case = bench.case
-    probes = case.expect.probes
-    return protocol.DecodeRequest(
-        protocol.PROTOCOL, "decode", case.family, str(bench.input), case.column, probes
-    )
 
 
 def _judge_decode(bench: Bench, answering: Answering, answer: Answer) -> Judgement:
@@ -131,33 +121,14 @@ def _listed(items: Sequence[str]) -> str:
     return f"{shown}, …" if len(items) > 3 else shown
 
 
-def _lint_request(bench: Bench, _: object) -> protocol.CaseRequest:
-    case = bench.case
-    return protocol.LintRequest(protocol.PROTOCOL, "lint", case.family, str(bench.input), case.column)
-
-
-def _judge_lint(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
-    return expects(acceptance, answer, bench.accidents) or RIGHT
-
-
 # -------------------------------------------------------------------------------------------------- writing
 
 
-def _encode_request(bench: Bench, _: object) -> protocol.CaseRequest:
-    case, value = bench.case, None
-    rows, column, wishes = case.expect.rows, case.column, _wishes(bench)
+def _encode_members(bench: Bench, _: object) -> dict[str, Any]:
+    case = bench.case
     if FAMILIES[case.family].whole:
-        rows, column, value = None, None, case.expect.value
-    return protocol.EncodeRequest(
-        protocol.PROTOCOL,
-        "encode",
-        case.family,
-        str(bench.output),
-        column,
-        rows,
-        value,
-        wishes,
-    )
+        return {"value": case.expect.value, "wishes": _wishes(bench)}
+    return {"column": case.column, "rows": case.expect.rows, "wishes": _wishes(bench)}
 
 
 def _wishes(bench: Bench) -> protocol.Wishes | None:
@@ -194,7 +165,7 @@ def _judge_written(bench: Bench) -> Judgement:
     family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
     options = {family.column_option: case.column or ""} if family.column_option else {}
     asked = _wishes(bench)
-    wishes = None if asked is None else given(demanded(asked, rows))
+    wishes = None if asked is None else demanded(asked, rows)
     inspected = bench.inspector.inspect(Inspection(str(bench.output), options, rows.names(), wishes))
     if isinstance(inspected, str):
         return Judgement(False, "the written file cannot be judged", "a file that can be checked", inspected)
@@ -205,8 +176,8 @@ def _judge_written(bench: Bench) -> Judgement:
 
 
 def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFile) -> Judgement:
-    case = bench.case
-    other_rows = "" if inspected.error or family.whole else rows_difference(rows.values(), inspected.rows)
+    case, came = bench.case, Rows(rows.columns, inspected.rows).values()
+    other_rows = "" if inspected.error or family.whole else rows_difference(rows.values(), came)
     if inspected.failures:
         broken = tuple(rule for rule, _ in inspected.failures)
         parts = [f"{rule}: {message}" for rule, message in inspected.failures]
@@ -230,7 +201,7 @@ def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFil
     if family.whole:
         return pm_answers.judged_value(case.expect.value, inspected.value or {}, "the written file has a ")
     if other_rows:
-        kind = difference_of_rows(rows.values(), inspected.rows)
+        kind = difference_of_rows(rows.values(), came)
         return Judgement(
             False,
             "the written file holds other rows",
@@ -259,19 +230,26 @@ def judged_unsupported(bench: Bench) -> Judgement:
     return dataclasses.replace(RIGHT, warnings=judged.warnings) if judged.fault == "unfulfilled" else judged
 
 
-ASKING: dict[Operation, Asking[Any]] = {
-    "read": row_answers.READING,
-    "decode": Asking(lambda case: _once(case.expect.decode), _decode_request, _judge_decode),
-    "lint": Asking(lambda case: _once(case.expect.lint), _lint_request, _judge_lint),
-    "encode": Asking(lambda case: _once(case.expect.encode), _encode_request, _judge_encode),
-    "update": UPDATING,
-    **pm_answers.ASKING,
+ASKING: dict[Operation, Asking] = {
+    asking.operation: asking
+    for asking in (
+        row_answers.READING,
+        Asking(
+            "decode",
+            lambda bench, _: {"column": bench.case.column, "probes": bench.case.expect.probes},
+            _judge_decode,
+        ),
+        Asking(
+            "lint",
+            lambda bench, _: {"column": bench.case.column},
+            lambda bench, acceptance, answer: expects(acceptance, answer, bench.accidents) or RIGHT,
+        ),
+        Asking("encode", _encode_members, _judge_encode),
+        UPDATING,
+        *pm_answers.ASKING,
+    )
 }
 """Requests and judgements of each operation but `scan`, whose requests carry many queries: `pqassay_suite.running.scanning`."""
-
-
-def _once(expected: Thing | None) -> Sequence[Thing]:
-    return () if expected is None else (expected,)
 
 
 def operations(case: Case) -> list[Operation]:

@@ -6,11 +6,13 @@ What each operation asks, and which answers to it are right, is in `pqassay_suit
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any
 
+from pqassay.report.run.model import Operation
 from pqassay_spec.golden.case import Case
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.manifest import handed_over
@@ -93,23 +95,52 @@ class Bench:
         for name, content in self.golden.beside().items():
             (self.folder / name).write_bytes(content)
 
+    def keep(self, home: Path | None, case: str, request: protocol.CaseRequest, name: str) -> None:
+        """Keep request, answers and files below the folder of a case, with the paths of where they are kept.
 
-Expected = TypeVar("Expected")
+        Args:
+            home: Where exchanges are kept; ``None`` if they are not.
+            case: Id of the case that it is about.
+            request: The request.
+            name: The folder's name.
+        """
+        if home is None or not self.folder.is_dir():
+            return
+        target = home.resolve() / case / name
+        target.mkdir(parents=True, exist_ok=True)
+        for path in self.folder.iterdir():
+            if path.is_file() and not path.is_symlink():
+                shutil.copyfile(path, target / path.name)
+        text = protocol.to_json(request).replace(str(self.folder), str(target))
+        (target / "request.json").write_text(text, encoding="ascii")
 
 
 @dataclass(frozen=True)
-class Asking(Generic[Expected]):
-    """An operation: what is expected of it, how it is asked, and how its answers are judged.
+class Asking:
+    """An operation: how it is asked, and how its answers are judged.
 
     Attributes:
-        expected: The expectations of a case about it, one for each request; none if it is not asked.
-        request: The request for one of them.
+        operation: Which.
+        members: Members of the request for an expectation beside those that tell the file and the family.
         judge: The judgement of the answer.
     """
 
-    expected: Callable[[Case], Sequence[Expected]]
-    request: Callable[[Bench, Expected], protocol.CaseRequest]
-    judge: Callable[[Bench, Expected, Answer], Judgement]
+    operation: Operation
+    members: Callable[[Bench, Any], Mapping[str, Any]]
+    judge: Callable[[Bench, Any, Answer], Judgement]
+
+    def expected(self, case: Case) -> Sequence[Any]:
+        """The expectations of a case about it, one for each request; none if it is not asked."""
+        found = getattr(case.expect, "snapshots" if self.operation == "snapshot" else self.operation)
+        return found if isinstance(found, list) else () if found is None else (found,)
+
+    def request(self, bench: Bench, expected: object) -> protocol.CaseRequest:
+        """The request for one of them."""
+        kind = protocol.OPERATIONS[self.operation]
+        places = {"family": bench.case.family, "file": str(bench.input), "output": str(bench.output)}
+        own = {field.name for field in fields(kind)} & places.keys()
+        members = {**{name: places[name] for name in own}, **self.members(bench, expected)}
+        return kind(protocol.PROTOCOL, self.operation, **members)
 
 
 def described(answer: Answer) -> str:

@@ -16,25 +16,17 @@ Fault = Literal["wrong", "refused", "declined", "accepted", "crashed", "accident
 """What is wrong with an answer: what it says, that it is a refusal (``declined``: on purpose), that it is not an answer, that there is none, or that
 a wish is not met."""
 
-_OF_VALID: Mapping[Fault, int] = {
-    "wrong": 1,
-    "crashed": 2,
-    "refused": 3,
-    "declined": 3,
-    "accident": 3,
-    "protocol": 2,
-    "unfulfilled": UNMET,
+_SEVERITIES: Mapping[Fault, tuple[int, int]] = {
+    "wrong": (1, 4),
+    "crashed": (2, 5),
+    "refused": (3, 3),
+    "declined": (3, 8),
+    "accident": (3, 6),
+    "accepted": (3, 7),
+    "protocol": (2, 5),
+    "unfulfilled": (UNMET, UNMET),
 }
-_OF_DAMAGED: Mapping[Fault, int] = {
-    "wrong": 4,
-    "crashed": 5,
-    "accident": 6,
-    "accepted": 7,
-    "refused": 3,
-    "declined": 8,
-    "protocol": 5,
-    "unfulfilled": UNMET,
-}
+"""How grave each is about a valid file, and about a damaged one."""
 
 MISTAKES = frozenset(
     {
@@ -57,7 +49,7 @@ class Accidents:
         raises: Patterns of the classes that it does raise on purpose, as its driver declares them; ``None`` if it does not.
     """
 
-    raises: tuple[str, ...] | None = None
+    raises: Sequence[str] | None = None
 
     def include(self, raised: str | None) -> bool:
         """Whether an exception of this class is an accident.
@@ -92,8 +84,7 @@ MOST_CHARACTERS = 160
 
 def severity(case: Case, fault: Fault) -> int:
     """How grave a fault about a case is, see `pqassay.report.run.model.SEVERITIES`."""
-    of = _OF_VALID if case.kind == "valid" else _OF_DAMAGED
-    return of.get(fault, 3)
+    return _SEVERITIES[fault][case.kind != "valid"]
 
 
 def without_folders(text: str) -> str:

@@ -37,6 +37,9 @@ MOST_PAIRED = 200
 
 OTHER_VALUE = "another value"
 
+_UNITS = (10**3, 10**6, 10**9)
+"""Nanoseconds of the units of times, but for the least."""
+
 LENGTHS = ("cut", "longer")
 """Differences that two values may have which have nothing to do with each other."""
 
@@ -132,17 +135,15 @@ def _paired(
 ) -> list[tuple[Row, Row]]:
     """Rows that came in place of others: at the same place, or else those that share most values."""
     if same_count and [place for place, _ in missing] == [place for place, _ in extra]:
-        return [(missing_row, found) for (_, missing_row), (_, found) in zip(missing, extra, strict=True)]
+        return [(lost, found) for (_, lost), (_, found) in zip(missing, extra, strict=True)]
     left, pairs = deque(row for _, row in extra[:MOST_PAIRED]), list[tuple[Row, Row]]()
-    for _, missing_row in missing[:MOST_PAIRED]:
+    for _, lost in missing[:MOST_PAIRED]:
         if not left:
             break
-        best = max(
-            left, key=lambda found: _alike(missing_row, found)
-        )  # the first of those that are equally alike
-        if len(missing_row) == 1 or _alike(missing_row, best):
+        best = max(left, key=lambda found: _alike(lost, found))  # the first of those that are equally alike
+        if len(lost) == 1 or _alike(lost, best):
             left.remove(best)
-            pairs.append((missing_row, best))
+            pairs.append((lost, best))
     return pairs
 
 
@@ -179,18 +180,10 @@ def _is_nan(value: Value) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _is_zero(value: Value) -> bool:
-    return isinstance(value, float) and value == 0
-
-
-def _is_null(value: Value) -> bool:
-    return value is None
-
-
 _SPECIAL: Mapping[str, Callable[[Value], bool]] = {
     "a float is NaN": _is_nan,
-    "a float is zero": _is_zero,
-    "a value is null": _is_null,
+    "a float is zero": lambda value: isinstance(value, float) and value == 0,
+    "a value is null": lambda value: value is None,
 }
 
 _NAMES: Sequence[tuple[type, str]] = (
@@ -259,30 +252,24 @@ def _is_of_another_sign(wanted: Value, found: Value) -> bool:
     )
 
 
-def _moment(value: Value) -> int | None:
-    return (
-        int(value.timestamp)
-        if isinstance(value, Timestamp)
-        else int(value.time)
-        if isinstance(value, Time)
-        else None
-    )
+def _moments(wanted: Value, found: Value) -> tuple[int, int] | None:
+    if isinstance(wanted, Timestamp) and isinstance(found, Timestamp):
+        return int(wanted.timestamp), int(found.timestamp)
+    if isinstance(wanted, Time) and isinstance(found, Time):
+        return int(wanted.time), int(found.time)
+    return None
 
 
 def _is_less_precise(wanted: Value, found: Value) -> bool:
-    one, other = _moment(wanted), _moment(found)
-    return (
-        one is not None
-        and other is not None
-        and any(one // unit * unit == other for unit in (10**3, 10**6, 10**9))
-    )
+    moments = _moments(wanted, found)
+    return moments is not None and any(moments[0] // unit * unit == moments[1] for unit in _UNITS)
 
 
 def _is_of_another_unit(wanted: Value, found: Value) -> bool:
-    one, other = _moment(wanted), _moment(found)
-    return one is not None and other is not None and any(
-        (one * unit == other or other * unit == one) for unit in (10**3, 10**6, 10**9)
-    )  # fmt: skip
+    moments = _moments(wanted, found)
+    return moments is not None and any(
+        moments[0] * unit == moments[1] or moments[1] * unit == moments[0] for unit in _UNITS
+    )
 
 
 def _is_of_another_scale(wanted: Value, found: Value) -> bool:
@@ -298,32 +285,16 @@ def _is_cut(wanted: Value, found: Value) -> bool:
     return isinstance(wanted, bytes) and isinstance(found, bytes) and wanted.startswith(found)
 
 
-def _is_zero_of_another_sign(wanted: Value, found: Value) -> bool:
-    return wanted == found == 0
-
-
-def _is_longer(wanted: Value, found: Value) -> bool:
-    return _is_cut(found, wanted)
-
-
-def _becomes_nan(_: Value, found: Value) -> bool:
-    return _is_nan(found)
-
-
-def _was_nan(wanted: Value, _: Value) -> bool:
-    return _is_nan(wanted)
-
-
 _OF_LEAVES: Mapping[str, Callable[[Value, Value], bool]] = {
-    "NaN for a number": _becomes_nan,
-    "a number for NaN": _was_nan,
-    "another sign of zero": _is_zero_of_another_sign,
+    "NaN for a number": lambda _, found: _is_nan(found),
+    "a number for NaN": lambda wanted, _: _is_nan(wanted),
+    "another sign of zero": lambda wanted, found: wanted == found == 0,
     "another sign": _is_of_another_sign,
     "less precise": _is_less_precise,
     "another unit": _is_of_another_unit,
     "another scale": _is_of_another_scale,
     "cut": _is_cut,
-    "longer": _is_longer,
+    "longer": lambda wanted, found: _is_cut(found, wanted),
 }
 """Differences of two values of one kind that name a defect, the first that holds."""
 

@@ -6,13 +6,13 @@ does not give is not a mistake, and one that it gives wrongly is.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import math
-import struct
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from pqassay.literals.rows import canonical_row
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.golden.case import Case
 from pqassay_suite.drivers.protocol import IndexWish, Wishes
@@ -81,18 +81,13 @@ def _named(key: Key) -> str:
 def _comparable(parts: Any, kind: str) -> Any:
     """Parts with floats as their bits, and the values of IDX1, which have no order, in one."""
     if kind == IndexType.IDX1.name and isinstance(parts, list):
-        parts = [_sorted(part) for part in parts]
+        parts = [
+            {**part, "values": sorted(part["values"], key=json.dumps)}
+            if isinstance(part, dict) and isinstance(part.get("values"), list)
+            else part
+            for part in parts
+        ]
     return _with_bits(parts)
-
-
-def _sorted(part: Any) -> Any:
-    if not isinstance(part, dict):
-        return part
-    members = cast("dict[str, Any]", part)
-    values = members.get("values")
-    if not isinstance(values, list):
-        return members
-    return {**members, "values": sorted(values, key=json.dumps)}
 
 
 def _with_bits(value: Any) -> Any:
@@ -101,13 +96,10 @@ def _with_bits(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     members = cast("dict[str, Any]", value)
-    if list(members) != ["float"]:
-        return {name: _with_bits(one) for name, one in members.items()}
-    try:
-        number = float(members["float"])
-    except (TypeError, ValueError):
-        return members
-    return {"float": struct.pack(">d", math.nan if math.isnan(number) else number).hex()}
+    with contextlib.suppress(TypeError, ValueError):
+        if list(members) == ["float"]:
+            return json.loads(canonical_row([float(members["float"])]))[0]
+    return {name: _with_bits(one) for name, one in members.items()}
 
 
 def index_wishes(case: Case, wishes: Wishes | None) -> Wishes:

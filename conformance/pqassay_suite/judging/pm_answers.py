@@ -6,16 +6,14 @@ import contextlib
 import json
 from collections.abc import Container, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
-from pqassay.report.run.model import Operation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.case import PlanExpectation, PruneExpectation, SnapshotExpectation
 from pqassay_spec.golden.literals import LongInteger, ValueNotReadableError, read_value
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import header as pm_header
-from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.protocol import Accept, Answer, IgnoredIndex
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, expects
 
@@ -29,7 +27,7 @@ NOTHING = object()
 """What is wanted where there should be nothing."""
 
 
-class Difference(NamedTuple):
+class PmDifference(NamedTuple):
     """The first member in which two values differ: its path, what was wanted, what came."""
 
     path: str
@@ -90,10 +88,10 @@ def differences(
     needed: Container[str] | None = None,
     *,
     is_closed: bool = False,
-) -> Iterator[Difference]:
+) -> Iterator[PmDifference]:
     """Differences of two values, member by member; see `judged_value`."""
     wanted, actual = _untagged(wanted), _untagged(actual)
-    difference, same = Difference(path, wanted, actual), type(wanted) is type(actual) and wanted == actual
+    difference, same = PmDifference(path, wanted, actual), type(wanted) is type(actual) and wanted == actual
     if isinstance(wanted, dict) and isinstance(actual, dict):
         members = cast("dict[str, object]", actual)
         for name, member in cast("dict[str, object]", wanted).items():
@@ -102,13 +100,13 @@ def differences(
                 yield from differences(member, members.get(name), below, needed, is_closed=is_closed)
         for name in members if is_closed else ():
             if name not in wanted and members[name] is not None:
-                yield Difference(f"{path}.{name}" if path else name, NOTHING, members[name])
+                yield PmDifference(f"{path}.{name}" if path else name, NOTHING, members[name])
     elif isinstance(wanted, list) and isinstance(actual, list):
         items, others = cast("list[object]", wanted), cast("list[object]", actual)
         for number, (item, other) in enumerate(zip(items, others, strict=False)):
             yield from differences(item, other, f"{path}[{number}]", needed, is_closed=is_closed)
         if len(items) != len(others):
-            yield Difference(f"length of {path}", len(items), len(others))
+            yield PmDifference(f"length of {path}", len(items), len(others))
     elif not same:
         yield difference
 
@@ -137,32 +135,11 @@ def _shown(value: object) -> str:
 # ----------------------------------------------------------------------------------------------- operations
 
 
-def _snapshot_request(bench: Bench, expected: SnapshotExpectation) -> protocol.CaseRequest:
-    return protocol.SnapshotRequest(
-        protocol.PROTOCOL, "snapshot", bench.case.family, str(bench.input), expected.parquet_file_size
-    )
-
-
 def _judge_snapshot(bench: Bench, expected: SnapshotExpectation, answer: Answer) -> Judgement:
     judged = expects(expected.answer, answer, bench.accidents)
     if judged is None and isinstance(answer, Accept):
         judged = judged_value(expected.value, answer.value or {}, needed=NEEDED_OF_A_SNAPSHOT)
     return _about(f"Parquet file of {_number(expected.parquet_file_size)} bytes", judged or RIGHT)
-
-
-def _prune_request(bench: Bench, expected: PruneExpectation) -> protocol.CaseRequest:
-    return protocol.PruneRequest(
-        protocol.PROTOCOL,
-        "prune",
-        bench.case.family,
-        str(bench.input),
-        expected.predicate,
-        expected.parquet_file_size,
-    )
-
-
-def _judge_prune(bench: Bench, expected: PruneExpectation, answer: Answer) -> Judgement:
-    return _about(json.dumps(expected.predicate), _judged_row_groups(bench, expected, answer))
 
 
 def _row_group_count(bench: Bench, parquet_file_size: int | LongInteger | None) -> int | None:
@@ -197,18 +174,6 @@ def _judged_row_groups(bench: Bench, expected: PruneExpectation, answer: Answer)
     return RIGHT
 
 
-def _plan_request(bench: Bench, expected: PlanExpectation) -> protocol.CaseRequest:
-    return protocol.PlanRequest(
-        protocol.PROTOCOL,
-        "plan",
-        bench.case.family,
-        str(bench.input),
-        expected.columns,
-        expected.row_groups,
-        expected.parquet_file_size,
-    )
-
-
 def _judge_plan(bench: Bench, expected: PlanExpectation, answer: Answer) -> Judgement:
     judged = expects(expected.answer, answer, bench.accidents)
     if judged is None and isinstance(answer, Accept):
@@ -234,8 +199,27 @@ def _about(what: str, judged: Judgement) -> Judgement:
     return replace(judged, reason=f"{judged.reason} ({what})")
 
 
-ASKING: dict[Operation, Asking[Any]] = {
-    "snapshot": Asking(lambda case: case.expect.snapshots or (), _snapshot_request, _judge_snapshot),
-    "prune": Asking(lambda case: case.expect.prune or (), _prune_request, _judge_prune),
-    "plan": Asking(lambda case: case.expect.plan or (), _plan_request, _judge_plan),
-}
+ASKING = (
+    Asking(
+        "snapshot", lambda _, expected: {"parquet_file_size": expected.parquet_file_size}, _judge_snapshot
+    ),
+    Asking(
+        "prune",
+        lambda _, expected: {
+            "predicate": expected.predicate,
+            "parquet_file_size": expected.parquet_file_size,
+        },
+        lambda bench, expected, answer: _about(
+            json.dumps(expected.predicate), _judged_row_groups(bench, expected, answer)
+        ),
+    ),
+    Asking(
+        "plan",
+        lambda _, expected: {
+            "columns": expected.columns,
+            "row_groups": expected.row_groups,
+            "parquet_file_size": expected.parquet_file_size,
+        },
+        _judge_plan,
+    ),
+)

@@ -12,22 +12,10 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.reading import read_value
 from pqassay_spec.pm.value_json import to_json
-from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.protocol import Answer
 from pqassay_suite.drivers.written_file import Inspection
 from pqassay_suite.judging.bench import Asking, Bench, Judgement, expects
 from pqassay_suite.judging.pm_answers import judged_value
-
-
-def _request(bench: Bench, expected: UpdateExpectation) -> protocol.CaseRequest:
-    return protocol.UpdateRequest(
-        protocol.PROTOCOL,
-        "update",
-        bench.case.family,
-        str(bench.input),
-        bench.case.expect.value or {},
-        expected.stop,
-    )
 
 
 def _judge(bench: Bench, expected: UpdateExpectation, answer: Answer) -> Judgement:
@@ -95,7 +83,9 @@ def _blocks(data: bytes) -> list[tuple[str, int]]:
     return list(zip(groups, snapshot.blocks, strict=True))
 
 
-UPDATING: Asking[Any] = Asking(
-    lambda case: () if case.expect.update is None else (case.expect.update,), _request, _judge
+UPDATING = Asking(
+    "update",
+    lambda bench, expected: {"value": bench.case.expect.value or {}, "stop": expected.stop},
+    _judge,
 )
 """The operation ``update``."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from pqassay.literals.rows import digest, multiset, rows_difference
-from pqassay_spec.golden.case import Case, ReadExpectation
+from pqassay_spec.golden.case import ReadExpectation
 from pqassay_spec.golden.literals import Value, read_value
 from pqassay_suite.cases.case import GoldenCase
-from pqassay_suite.cases.file_facts import facts_of
-from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.protocol import Accept, Answer, IgnoredIndex, Reject
 from pqassay_suite.judging.bench import RIGHT, Asking, Bench, Judgement, described, refusal, refused
 from pqassay_suite.judging.differences import Selection, cause_words, difference_of_rows, feature_of
@@ -81,15 +77,6 @@ def counted(number: int, thing: str = "row") -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
-def _expected(case: Case) -> Sequence[ReadExpectation]:
-    return () if case.expect.read is None else (case.expect.read,)
-
-
-def _request(bench: Bench, _: ReadExpectation) -> protocol.CaseRequest:
-    golden = bench.golden
-    return protocol.ReadRequest(protocol.PROTOCOL, "read", str(bench.input), _names(golden), types_of(golden))
-
-
 def types_of(golden: GoldenCase) -> dict[str, str] | None:
     """The type of each column, in the words of manifests; ``None`` where no manifest tells."""
     if golden.known_facts is not None:
@@ -103,7 +90,7 @@ def _names(golden: GoldenCase) -> list[str]:
     if golden.known_facts is not None:
         return list(golden.known_facts.names)
     rows = golden.rows or (golden.parent.rows if golden.parent else None)
-    return rows.names() if rows is not None else list(facts_of(golden.content()).names)
+    return rows.names() if rows is not None else list(golden.facts.names)
 
 
 def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement:
@@ -126,10 +113,7 @@ def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement
     return replace(judged, difference=columns, actual=f"{columns}: {difference}" if columns else difference)
 
 
-READING: Asking[Any] = Asking(_expected, _request, _judge)
+READING = Asking(
+    "read", lambda bench, _: {"columns": _names(bench.golden), "types": types_of(bench.golden)}, _judge
+)
 """The operation ``read``."""
-
-
-def words_of(predicate: Sequence[Any], count: int) -> str:
-    """What a query should have given, in words."""
-    return f"{counted(count)} with {json.dumps(predicate, ensure_ascii=False)}"

@@ -13,7 +13,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from pqassay.report.model import Ignored
@@ -50,7 +50,7 @@ COPY = "data.parquet"
 
 
 @dataclass(frozen=True)
-class Limits:
+class SurveyLimits:
     """What is asked about.
 
     Attributes:
@@ -73,21 +73,6 @@ class FileCase(GoldenCase):
     agreed: Path | None = None
     stands_alone: bool = True
 
-    def content(self) -> bytes:
-        """The bytes of the file.
-
-        Raises:
-            CaseError: It is not what it was when the readers read it.
-        """
-        path = self.folder / self.case.input.file
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise CaseError(f"{path}: {error.strerror or error}") from None
-        if hashlib.sha256(data).hexdigest() != self.case.input.sha256:
-            raise CaseError(f"{path} has changed while it was asked about")
-        return data
-
     @property
     def rows(self) -> Rows | None:
         """The rows on which two readers agree, read again each time: those of all files would fill the memory."""
@@ -106,11 +91,13 @@ class Files:
         folder: The folder.
         targets: Those to ask about, by their paths below the folder, in order.
         found: Everything that was met there, and why the rest is left out.
+        others: Paths of files that are not asked about, since others were chosen.
     """
 
     folder: Path
     targets: dict[str, Target]
     found: Found
+    others: frozenset[str] = frozenset()
 
     @property
     def left_out(self) -> list[Ignored]:
@@ -120,7 +107,7 @@ class Files:
             for entry in self.found.ignored
         ]
 
-    def chosen(self, patterns: Sequence[str], wanted: Collection[str] | None = None) -> dict[str, Target]:
+    def chosen(self, patterns: Sequence[str], wanted: Collection[str] | None = None) -> Files:
         """Those that match one of the patterns, all if there is none, and are among those that are wanted.
 
         Raises:
@@ -137,7 +124,7 @@ class Files:
         }
         if not chosen:
             raise CaseError(f"{self.folder}: no file here is wrong in those results")
-        return chosen
+        return replace(self, targets=chosen, others=frozenset(self.targets.keys() - chosen.keys()))
 
 
 def files_in(folder: Path) -> Files:
@@ -199,15 +186,6 @@ def _looks_like_parquet(path: str, size: int) -> bool:
         return begin == file.read() and begin in (MAGIC, ENCRYPTED_MAGIC)
 
 
-@dataclass(frozen=True)
-class _Made:
-    """What came of a file: a case, or a reason against it."""
-
-    case: FileCase | None = None
-    asked: FileAsked | None = None
-    reason: str = ""
-
-
 class CollectionCases:
     """Makes cases from files.
 
@@ -217,7 +195,7 @@ class CollectionCases:
         folder: Where the agreed rows are kept.
     """
 
-    def __init__(self, readers: SecondReaders, limits: Limits, folder: Path) -> None:
+    def __init__(self, readers: SecondReaders, limits: SurveyLimits, folder: Path) -> None:
         self._readers, self._limits, self._folder = readers, limits, folder
         self._surveyor = Surveyor()
 
@@ -226,75 +204,63 @@ class CollectionCases:
         self._surveyor.close()
 
     def make(
-        self,
-        files: Files,
-        chosen: dict[str, Target],
-        jobs: int,
-        progress: Callable[[int, int, str], object] | None = None,
+        self, files: Files, jobs: int, progress: Callable[[int, int, str], object] | None = None
     ) -> tuple[list[FileCase], AskedFiles]:
         """The cases, in the order of the paths, and what reports say about the files.
 
         Args:
-            files: All files.
-            chosen: Those to make cases from.
+            files: The files to make cases from.
             jobs: Files that are looked at at the same time.
             progress: Called with how many are done, of how many, and the path of the last one.
         """
-        cases: list[FileCase] = []
-        asked: list[FileAsked] = []
+        made: list[tuple[FileCase, FileAsked]] = []
         with ThreadPoolExecutor(max_workers=jobs) as pool:
             try:
-                every = in_order(pool, self._made, chosen.items())
-                for number, (name, made) in enumerate(zip(chosen, every, strict=True), 1):
-                    if made.case is None or made.asked is None:
-                        files.found.ignore(made.reason, chosen[name].path)
+                every = in_order(pool, self._made, files.targets.items())
+                for number, (name, one) in enumerate(zip(files.targets, every, strict=True), 1):
+                    if isinstance(one, str):
+                        files.found.ignore(one, files.targets[name].path)
                     else:
-                        cases.append(made.case)
-                        asked.append(made.asked)
+                        made.append(one)
                     if progress is not None:
-                        progress(number, len(chosen), name)
+                        progress(number, len(files.targets), name)
             except BaseException:
                 self._surveyor.stop()
                 self._readers.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
-        return cases, AskedFiles(self._readers.names, asked, files.left_out)
+        asked = [about for _, about in made]
+        return [case for case, _ in made], AskedFiles(self._readers.names, asked, files.left_out)
 
-    def _made(self, file: tuple[str, Target]) -> _Made:
+    def _made(self, file: tuple[str, Target]) -> tuple[FileCase, FileAsked] | str:
+        """A case and what reports say about its file; or a reason against it."""
         name, target = file
         path = Path(target.path)
         try:
             if path.stat().st_size > self._limits.size:
-                return _Made(
-                    reason=f"larger than {self._limits.size / (1 << 20):g} MiB; --max-size asks about them"
-                )
+                return f"larger than {self._limits.size / (1 << 20):g} MiB; --max-size asks about them"
             content = path.read_bytes()
         except OSError as error:
-            return _Made(reason=f"the file cannot be opened: {error.strerror or error}")
+            return f"the file cannot be opened: {error.strerror or error}"
         with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as place:
             copy = Path(place, COPY)
             copy.write_bytes(content)
             survey = self._surveyor.survey(copy)
             if (survey.is_sound or survey.decoded) and survey.values > self._limits.values:
-                return _Made(reason=f"more than {self._limits.values} values; --max-values asks about them")
+                return f"more than {self._limits.values} values; --max-values asks about them"
             confirmed = self._readers.confirmed(copy, survey.facts)
             if confirmed.too_large:
-                return _Made(reason="its rows make an answer that is too large")
-        sha256 = hashlib.sha256(content).hexdigest()
-        return self._case(name, path, sha256, survey, confirmed)
-
-    def _case(self, name: str, path: Path, sha256: str, survey: Survey, confirmed: Confirmed) -> _Made:
+                return "its rows make an answer that is too large"
         agreed = None
         if confirmed.rows is not None:
-            text = protocol.to_json(confirmed.rows)
             agreed = self._folder / hashlib.sha256(os.fsencode(name)).hexdigest()
-            agreed.write_text(text, encoding="ascii")
-        case = _manifest(name, path, sha256, survey, confirmed)
+            agreed.write_text(protocol.to_json(confirmed.rows), encoding="ascii")
+        case = _manifest(name, path, hashlib.sha256(content).hexdigest(), survey, confirmed)
         kept = json.dumps([to_json(case), asdict(survey)])
         digest = hashlib.sha256(kept.encode()).hexdigest()
         made = FileCase(case, path.parent, digest, known_facts=survey.facts, agreed=agreed)
         known: RowsKnown = "unspecified" if agreed is None else "agreed"
-        return _Made(made, FileAsked(name, survey.judged, known, confirmed.said, survey.tags))
+        return made, FileAsked(name, survey.judged, known, confirmed.said, survey.tags)
 
 
 def _manifest(name: str, path: Path, sha256: str, survey: Survey, confirmed: Confirmed) -> Case:

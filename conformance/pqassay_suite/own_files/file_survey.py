@@ -14,15 +14,11 @@ from typing import TextIO
 
 from pqassay.judge.checker import check
 from pqassay_suite.cases.file_facts import FileFacts, facts_of
-from pqassay_suite.drivers.process import Launcher, Limits
-from pqassay_suite.drivers.session import Sessions
-from pqassay_suite.drivers.written_file import environment
+from pqassay_suite.drivers.inspector import OwnProcess, own_program
+from pqassay_suite.drivers.process import Limits
 
 LIMITS = Limits(seconds=60)
 """Limits of looking at one file, whatever a driver may take."""
-
-COMMAND = [sys.executable, "-m", "pqassay_suite.own_files.file_survey"]
-"""The process that looks at files, without ``--serve``."""
 
 
 @dataclass(frozen=True)
@@ -76,29 +72,16 @@ def survey(path: str) -> Survey:
     )
 
 
-class Surveyor:
-    """Looks at files; of several threads each has a process of its own, started when it is needed."""
+class Surveyor(OwnProcess):
+    """Looks at files."""
 
     def __init__(self) -> None:
-        self._launcher = Launcher(LIMITS)
-        self._sessions = Sessions(self._launcher, COMMAND, environment())
+        super().__init__(own_program("-m", "pqassay_suite.own_files.file_survey"), LIMITS)
 
     def survey(self, path: Path) -> Survey:
         """What is found out about a file; what ends the process costs this file its verdict and its features."""
-        said = self._sessions.mine.ask(json.dumps(str(path)), bool)
-        if said.lines:
-            return Survey(**json.loads(said.lines[0]))
-        why = said.problem or (said.ended.crash if said.ended else "") or "the judge ended"
-        return Survey("errored", error=why)
-
-    def stop(self) -> None:
-        """End the processes, and start no more."""
-        self._launcher.stop()
-
-    def close(self) -> None:
-        """End the processes, and forget them."""
-        self.stop()
-        self._sessions.close()
+        answer = self.ask(str(path))
+        return Survey("errored", error=answer) if isinstance(answer, str) else Survey(**json.loads(answer))
 
 
 def serve(requests: Iterable[str], answers: TextIO) -> None:

@@ -7,7 +7,7 @@ other rows, it is not known which are right.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -162,20 +162,12 @@ class SecondReaders:
             reader.close()
 
 
-def second_readers(
-    decoder: str | None,
-    hello: str | None,
-    *,
-    names: Sequence[str] = READERS,
-    find: Callable[[str], Implementation] = implementation,
-) -> SecondReaders:
+def second_readers(decoder: str | None, hello: str | None) -> SecondReaders:
     """The readers that are here, and are not the one under test.
 
     Args:
         decoder: Whose code the driver under test decodes files with, as far as that is known.
         hello: What it calls itself.
-        names: The drivers to choose among.
-        find: Finds a driver by its name.
 
     Raises:
         TooFewReadersError: See there.
@@ -183,9 +175,12 @@ def second_readers(
     taken = {decoder}
     chosen: list[Implementation] = []
     lacking: list[str] = []
-    for name in names:
-        known = find(name)
-        if known.decoder in taken or _are_one(known, hello):
+    for known in map(implementation, READERS):
+        is_under_test = hello is not None and hello.casefold() in (
+            known.name.casefold(),
+            known.title.casefold(),
+        )
+        if known.decoder in taken or is_under_test:
             continue
         if known.missing or not known.is_built:
             lacking.append(known.title)
@@ -195,11 +190,6 @@ def second_readers(
     if len(chosen) < ENOUGH:
         raise TooFewReadersError(_too_few([known.title for known in chosen], lacking))
     return SecondReaders([Reader(known) for known in chosen])
-
-
-def _are_one(known: Implementation, hello: str | None) -> bool:
-    """Whether a driver under test is, by its name, this library."""
-    return hello is not None and hello.casefold() in (known.name.casefold(), known.title.casefold())
 
 
 def _too_few(names: Sequence[str], lacking: Collection[str]) -> str:

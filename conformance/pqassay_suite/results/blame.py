@@ -87,29 +87,10 @@ def kinds(features: Mapping[str, Tags], columns: Iterable[Column]) -> dict[str, 
         having = [other for other in known if tags <= other]
         without = [other for other in known if not tags <= other]
         always = frozenset.intersection(*having) if having else tags
-        near = always | (_union(having) - _union(without))
+        near = always | (Tags().union(*having) - Tags().union(*without))
         prefixes = MATTERS.get(min(tags).partition(".")[0], ())
         kinds_by_feature[name] = Kind(tags, always, tags | {tag for tag in near if tag.startswith(prefixes)})
     return kinds_by_feature
-
-
-def blamed(
-    failures: Sequence[Failure],
-    passed: Mapping[str, Sequence[Column]],
-    known: Mapping[str, Kind],
-) -> dict[str, set[str]]:
-    """The features to blame for each failure.
-
-    Args:
-        failures: The files that were not read.
-        passed: The columns of each file that was read, by its case.
-        known: The features, by their ids.
-
-    Returns:
-        The ids of features for the id of each case that failed; an empty set where no feature is to blame.
-    """
-    judge = _Judge(failures, passed, known)
-    return {failure.case: judge.culprits(failure) for failure in failures}
 
 
 def writers_blamed(
@@ -163,8 +144,14 @@ def _table(golden: GoldenCase) -> str:
     return golden.case.id.rpartition("/")[0]
 
 
-class _Judge:
-    """What was read, as suspects are compared with it."""
+class Judge:
+    """What was read, as suspects are compared with it.
+
+    Args:
+        failures: The files that were not read.
+        passed: The columns of each file that was read, by its case.
+        known: The features, by their ids.
+    """
 
     def __init__(
         self,
@@ -182,7 +169,7 @@ class _Judge:
             self.shares[name] = failing / max(failing + reading, 1)
 
     def culprits(self, failure: Failure) -> set[str]:
-        """The features to blame for a failure."""
+        """The ids of the features to blame for a failure; none where no feature is."""
         if failure.is_named:
             return set().union(*(self.of_column(column) for column in failure.columns))
         columns = [column for column in failure.columns if not self.is_read(column)]
@@ -210,7 +197,3 @@ class _Judge:
         """Whether all columns with a feature have another one, and not the other way round."""
         kind, wider = self.kinds[name], self.kinds[of]
         return wider.tags <= kind.always and not kind.tags <= wider.always
-
-
-def _union(tags: Iterable[Tags]) -> Tags:
-    return frozenset[str]().union(*tags)

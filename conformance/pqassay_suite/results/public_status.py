@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
 import yaml  # type: ignore[import-untyped]  # pqassay does not depend on its stubs
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pqassay.errors import UsageError
 from pqassay.report.status_table import CASES_SHOWN, Aspect, Contradictions, StatusCell, StatusTable
@@ -38,15 +38,11 @@ CLAIMS: Mapping[Support, tuple[bool, bool]] = {
 class Claim(BaseModel):
     """What a file says about one feature; other members are left aside."""
 
-    model_config = ConfigDict(extra="ignore")
-
     status: Support
 
 
 class PublicStatus(BaseModel):
     """A file about one implementation; other members are left aside."""
-
-    model_config = ConfigDict(extra="ignore")
 
     engine_id: Annotated[str, Field(min_length=1)]
     support: dict[str, Claim]
@@ -60,7 +56,7 @@ def read_status(path: Path) -> PublicStatus:
         OSError: It cannot be read.
     """
     try:
-        return TypeAdapter(PublicStatus).validate_python(yaml.safe_load(path.read_bytes()))
+        return PublicStatus.model_validate(yaml.safe_load(path.read_bytes()))
     except yaml.YAMLError as error:
         raise UsageError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     except ValidationError as error:
@@ -113,7 +109,9 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
         document["measured"] = status.implementations[place]
         document["support"] = {feature: _entry(own) for feature, own in cells.items()}
         if status.against is not None:
-            document["differences"] = [_difference(one) for one in status.differences]
+            document["differences"] = [
+                {**vars(one), "cases": one.cases[:CASES_SHOWN]} for one in status.differences
+            ]
         documents.append(document)
     yaml.safe_dump_all(documents, stream, sort_keys=False, width=110, allow_unicode=True)
 
@@ -145,13 +143,3 @@ def _support(cells: Mapping[Aspect, StatusCell]) -> Support:
         return "read" if reads_it else "write"
     known = [cell.tick for cell in cells.values()]
     return "none" if all(tick == "no" for tick in known) else "unknown"
-
-
-def _difference(difference: Contradictions) -> dict[str, Any]:
-    return {
-        "feature": difference.feature,
-        "aspect": difference.aspect,
-        "public": difference.public,
-        "measured": difference.measured,
-        "cases": difference.cases[:CASES_SHOWN],
-    }

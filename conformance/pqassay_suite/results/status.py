@@ -20,12 +20,9 @@ from pqassay.report.run.model import Operation, Result, RunReport
 from pqassay.report.status_table import SCHEMA_VERSION, Aspect, StatusCell, StatusRow, StatusTable, Tick
 from pqassay_spec.golden.revision import RevisionError, revision
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
-from pqassay_suite.cases.case import GoldenCase, inputs_digest
-from pqassay_suite.drivers.capabilities import missing_capability
-from pqassay_suite.results.blame import Kind, blamed, failure_of, kinds, writers_blamed
+from pqassay_suite.cases.case import GoldenCase
+from pqassay_suite.results.blame import Judge, Kind, failure_of, kinds, writers_blamed
 from pqassay_suite.results.columns import Column, columns_of
-from pqassay_suite.running.runner import tasks
-from pqassay_suite.running.scanning import CaseFacts
 
 FEATURES = Path(__file__).with_name("status_features.toml")
 
@@ -178,15 +175,10 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
         cases: All cases of today.
 
     Raises:
-        UsageError: They do not say what was asked, and that cannot be derived; or they are about a revision that is not known.
+        UsageError: They do not say what was asked, as those of old releases; or they are about a revision that is not known.
     """
     if report.asked is None:
-        if report.golden_files_sha256 != inputs_digest(cases) or report.driver.capabilities is None:
-            raise UsageError(
-                f"{name}: these results do not say what was asked, and the golden files are others by now; run "
-                "`pqassay suite run` again"
-            )
-        return _derived(report.driver.capabilities, cases)
+        raise UsageError(f"{name}: these results do not say what was asked; run `pqassay suite run` again")
     questions: set[tuple[str, Operation]] = set()
     for case, operations in report.asked.items():
         questions.update((case, operation) for operation in operations)
@@ -204,17 +196,6 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
     digests = {**known.cases, **by.added, **by.changed}
     same = {golden.case.id for golden in cases if digests.get(golden.case.id) == golden.asked_sha256}
     return {question for question in questions if question[0] in same}
-
-
-def _derived(capabilities: Sequence[str], cases: Sequence[GoldenCase]) -> set[tuple[str, Operation]]:
-    """What a driver with these capabilities is asked, of results that were written before they said so."""
-    facts = CaseFacts()
-    found: set[tuple[str, Operation]] = set()
-    for golden, operation in tasks(cases):
-        case, needs = golden.case, facts.of(golden).needs
-        if not missing_capability(operation, case.family, case.requires, needs, capabilities):
-            found.add((case.id, operation))
-    return found
 
 
 def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[GoldenCase]) -> StatusTable:
@@ -278,7 +259,8 @@ class _Judged:
             for case, failure in self.failures.items()
             if wrong["read"][case].outcome not in TELLING_NOTHING
         ]
-        self.blamed = blamed(told, passed, proofs.kinds)
+        judge = Judge(told, passed, proofs.kinds)
+        self.blamed = {failure.case: judge.culprits(failure) for failure in told}
 
     def cell(self, feature: Feature, aspect: Aspect) -> StatusCell:
         """What the results show of a feature in one aspect."""

@@ -6,6 +6,7 @@ in the order of the cases.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import os
@@ -56,8 +57,7 @@ from pqassay_suite.judging.credit import credited
 from pqassay_suite.judging.differences import cause_of_answer, names_of
 from pqassay_suite.judging.pins import pin_of, pin_of_queries
 from pqassay_suite.judging.reader_faults import broken_reader_rules
-from pqassay_suite.running.keeping import keep
-from pqassay_suite.running.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
+from pqassay_suite.running.scanning import Judged, Scanning, exposure_of, query_result, worst
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
 
@@ -139,8 +139,6 @@ def run(
         CannotStartError: There is no such program, or it does not answer ``hello``.
         CaseError: A golden file is damaged.
     """
-    if shutil.which(settings.command[0]) is None:
-        raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
     driver = DriverUnderTest(settings)
     try:
         hello = driver.greet()
@@ -181,36 +179,21 @@ def run(
     return counted_by(revision, report, cases, scored, narrowed=bool(settings.only or settings.tasks))
 
 
-@dataclass(frozen=True)
-class Declared:
-    """What a driver says about itself, and what follows.
-
-    Attributes:
-        hello: Its greeting.
-        asked: How many questions it would be asked.
-        more: How many each capability that it does not declare would add.
-    """
-
-    hello: HelloAnswer | NoAnswer
-    asked: int
-    more: list[NotAsked]
-
-
-def declared(cases: Sequence[GoldenCase], settings: Settings) -> Declared:
+def declared(
+    cases: Sequence[GoldenCase], settings: Settings
+) -> tuple[HelloAnswer | None, int, list[NotAsked]]:
     """Greet a driver, and say what a run would ask.
+
+    Returns:
+        Its greeting, how many questions it would be asked, and how many each capability that it does not declare would add.
 
     Raises:
         CannotStartError: There is no such program, or it does not answer ``hello``.
     """
-    if shutil.which(settings.command[0]) is None:
-        raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
-    driver = DriverUnderTest(settings)
-    try:
+    with contextlib.closing(DriverUnderTest(settings)) as driver:
         hello = driver.greet()
-    finally:
-        driver.close()
     work, _, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
-    return Declared(hello or NOT_KNOWN, len(work), missing)
+    return hello, len(work), missing
 
 
 class _Asking:
@@ -221,9 +204,8 @@ class _Asking:
     ) -> None:
         self.driver, self.hello, self.settings, self.times = driver, hello, settings, times
         self.semantics = IEEE if hello is None else Semantics(hello.nan, hello.zeros)
-        self.facts = CaseFacts()
-        self.accidents = Accidents(None if hello is None or hello.raises is None else tuple(hello.raises))
-        self._of_parents: dict[tuple[str, int], Result] = {}
+        self.accidents = Accidents(hello.raises if hello else None)
+        self._of_parents: dict[str, Result] = {}
         self.refused: set[str] = set()
         """Ids of cases whose file was refused, where a reader may refuse it or give its rows."""
 
@@ -235,7 +217,7 @@ class _Asking:
         others: list[Task] = []
         missing: Counter[str] = Counter()
         for golden, operation in work:
-            case, needs = golden.case, [*self.facts.of(golden).needs, *needs_of_rows(golden.rows)]
+            case, needs = golden.case, [*golden.facts.needs, *needs_of_rows(golden.rows)]
             lacking = missing_capability(
                 operation, case.family, case.requires, needs, self.hello.capabilities, self.hello.lacks
             )
@@ -271,25 +253,24 @@ class _Asking:
                 if result.is_good and result.outcome != "exposed":
                     self.driver.is_unstable = True
                     result = _unstable(first, told)
-            if operation == "read" and self._is_inherited(golden, result, number):
+            if operation == "read" and self._is_inherited(golden, result):
                 return _Done(_inherited(result), result)
             if result.outcome != "passed":
                 break
         return _Done(result)
 
-    def _is_inherited(self, golden: GoldenCase, result: Result, number: int) -> bool:
+    def _is_inherited(self, golden: GoldenCase, result: Result) -> bool:
         """Whether the rows of a damaged file are wrong, and those of its valid parent, which has the same, in the same words."""
         parent = golden.parent
         wrong = result.outcome in ("failed", "exposed") and not (result.actual or "").startswith("reject")
         if parent is None or not wrong or golden.rows is None or golden.rows != parent.rows:
             return False
-        expected = list(ASKING["read"].expected(parent.case))
-        if number >= len(expected):
+        expected = parent.case.expect.read
+        if expected is None:
             return False
-        key = parent.case.id, number
-        if key not in self._of_parents:  # many damaged files have the same parent
-            self._of_parents[key], _ = self._ask_once(parent, "read", number, expected[number])
-        other = self._of_parents[key]
+        if parent.case.id not in self._of_parents:  # many damaged files have the same parent
+            self._of_parents[parent.case.id], _ = self._ask_once(parent, "read", 0, expected)
+        other = self._of_parents[parent.case.id]
         is_wrong = other.outcome == "failed"  # the parent tells no lie
         return is_wrong and (other.actual, other.pin) == (result.actual, result.pin)
 
@@ -324,7 +305,7 @@ class _Asking:
                     if judged.right and operation == "encode":
                         self._keep_written(bench)
             finally:
-                keep(self.settings.keep, bench, case.id, request, f"{operation}-{number + 1}")
+                bench.keep(self.settings.keep, case.id, request, f"{operation}-{number + 1}")
             texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
             changed: dict[str, Any] = {
                 name: text and bench.without_folder(text) for name, text in texts.items()
@@ -375,7 +356,6 @@ class _Asking:
         scanning = Scanning(
             self.driver,
             golden,
-            self.facts,
             self.semantics,
             self.settings.queries,
             self.settings.keep,
@@ -448,16 +428,9 @@ class _Asking:
 
 def _inherited(result: Result) -> Result:
     """The result where the valid parent is answered in the same wrong way."""
-    return Result(
-        result.case,
-        result.family,
-        result.operation,
-        "inherited",
-        "wrong alike about its valid parent",
-        result.rules,
-        query=result.query,
-        answered=result.answered,
-    )
+    about = result.case, result.family, result.operation
+    reason = "wrong alike about its valid parent"
+    return Result(*about, "inherited", reason, result.rules, query=result.query, answered=result.answered)
 
 
 def _cause_of_scan(one: Judged, blame: Blame | None) -> str:
@@ -504,16 +477,7 @@ def _report(
             command=list(settings.shown or settings.command),
             sha256=driver_digest(settings.command),
             shipped=settings.shipped,
-            name=hello.name if hello else None,
-            version=hello.version if hello else None,
-            language=hello.language if hello else None,
-            capabilities=sorted(hello.capabilities) if hello else None,
-            lacks=sorted(hello.lacks) or None if hello else None,
-            serve=hello.serve if hello else None,
-            nan=hello.nan if hello else None,
-            zeros=hello.zeros if hello else None,
-            index_off=hello.index_off if hello else None,
-            raises=hello.raises if hello else None,
+            **_declared(hello),
         ),
         limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
         results=compared,
@@ -531,6 +495,14 @@ def _report(
         index_left_aside=sum(one.left_aside for one in done),
         expectations_sha256=expectations.sha256,
     )
+
+
+def _declared(hello: HelloAnswer | None) -> dict[str, Any]:
+    """What a driver says about itself, as results have it."""
+    if hello is None:
+        return {}
+    lists = {"capabilities": sorted(hello.capabilities), "lacks": sorted(hello.lacks) or None}
+    return {name: value for name, value in {**vars(hello), **lists}.items() if name != "answer"}
 
 
 def _explained(result: Result, golden: GoldenCase | None) -> Result:

@@ -6,6 +6,7 @@ does is told from what the reader gets wrong by itself.
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from pqassay.report.run.model import Blame, Exposure, ExposureVerdict, QueryResu
 from pqassay_spec.golden.case import Case
 from pqassay_spec.golden.literals import Rows, Value
 from pqassay_suite.cases.case import GoldenCase
-from pqassay_suite.cases.file_facts import FileFacts, facts_of
+from pqassay_suite.cases.file_facts import FileFacts
 from pqassay_suite.cases.queries import MOST, CaseQuery, queries
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer, Reply
@@ -27,8 +28,7 @@ from pqassay_suite.judging.bench import RIGHT, Bench, Judgement, refusal, refuse
 from pqassay_suite.judging.causes import ACCIDENTS, Accidents, Fault
 from pqassay_suite.judging.differences import Selection, cause_of_answer
 from pqassay_suite.judging.pins import pin_of
-from pqassay_suite.judging.row_answers import judged_rows, types_of, words_of
-from pqassay_suite.running.keeping import keep
+from pqassay_suite.judging.row_answers import counted, judged_rows, types_of
 
 MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8, "DIR": 6}
 """Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
@@ -106,39 +106,19 @@ class Judged:
         return self.no_answer.reason if self.no_answer is not None else self.judgement.actual
 
 
-@dataclass
-class CaseFacts:
-    """Facts about the good files of cases, read once each."""
-
-    _known: dict[str, FileFacts] = field(default_factory=dict[str, FileFacts])
-
-    def of(self, golden: GoldenCase) -> FileFacts:
-        """The facts about a case's valid file, or about the Parquet file beside it."""
-        good = golden.parent or golden
-        if good.known_facts is not None:
-            return good.known_facts
-        if good.case.id not in self._known:
-            beside = {} if good.case.family != "PM" else good.beside()
-            data = next(iter(beside.values()), b"") if good.case.family == "PM" else good.content()
-            self._known[good.case.id] = facts_of(data)
-        return self._known[good.case.id]
-
-    def queries(self, golden: GoldenCase) -> list[CaseQuery]:
-        """The queries about a case; those about a damaged file are derived from its valid parent."""
-        rows, good = golden.rows, golden.parent or golden
-        if rows is None:
-            return []
-        story = golden.case.expect.predicate or good.case.expect.predicate
-        facts = self.of(golden)
-        column = damaged_column(golden.case, facts) or golden.case.column or good.case.column
-        few = MOST_QUERIES.get(golden.case.family, MOST)
-        most = few if not facts.has_choice else few if golden.case.mutation else MOST
-        found = queries(rows, facts, column, story, most)
-        if golden.case.mutation is None or "null" not in golden.case.mutation.path:
-            return found
-        return [
-            replace(query, decides=query.decides or column in (None, query.predicate[1])) for query in found
-        ]
+def queries_about(golden: GoldenCase) -> list[CaseQuery]:
+    """The queries about a case; those about a damaged file are derived from its valid parent."""
+    rows, good, mutation = golden.rows, golden.parent or golden, golden.case.mutation
+    if rows is None:
+        return []
+    story = golden.case.expect.predicate or good.case.expect.predicate
+    column = damaged_column(golden.case, golden.facts) or golden.case.column or good.case.column
+    few = MOST_QUERIES.get(golden.case.family, MOST)
+    most = MOST if golden.facts.has_choice and not mutation else few
+    found = queries(rows, golden.facts, column, story, most)
+    if mutation is None or "null" not in mutation.path:
+        return found
+    return [replace(query, decides=query.decides or column in (None, query.predicate[1])) for query in found]
 
 
 def damaged_column(case: Case, facts: FileFacts) -> str | None:
@@ -152,20 +132,16 @@ _COLUMN = re.compile(r"(?:\bcolumns|column_chunks|column_descriptors|column_orde
 """Where a path names a column, by its position among the leaves."""
 
 
-def wanted_rows(rows: Rows, query: CaseQuery, semantics: Semantics) -> list[list[Value]]:
-    """The rows that a query must give, under the comparisons that the driver declares."""
-    return _wanted(records_of(rows), query, semantics)
-
-
 def records_of(rows: Rows) -> list[dict[str, Value]]:
     """Rows by the names of their columns."""
     names = rows.names()
     return [dict(zip(names, values, strict=True)) for values in rows.values()]
 
 
-def _wanted(
+def wanted_rows(
     records: Sequence[Mapping[str, Value]], query: CaseQuery, semantics: Semantics
 ) -> list[list[Value]]:
+    """The rows that a query must give, under the comparisons that the driver declares."""
     return [
         [record[name] for name in query.columns]
         for record in records
@@ -180,7 +156,6 @@ class Scanning:
         self,
         driver: DriverUnderTest,
         golden: GoldenCase,
-        facts: CaseFacts,
         semantics: Semantics,
         most: int | None = None,
         kept: Path | None = None,
@@ -191,14 +166,14 @@ class Scanning:
         self.switches_off, self.accidents = switches_off, accidents
         self.driver, self.golden, self.semantics, self.kept = driver, golden, semantics, kept
         self._hangs = self._exchanges = 0
-        self.queries = list(islice(self._known(facts.queries(golden)), most))
+        self.queries = list(islice(self._known(queries_about(golden)), most))
 
     def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
         """The queries whose answers we know ourselves: values without an order are not compared."""
         records = records_of(self.golden.rows or Rows([], []))
         for query in asked:
             try:
-                yield KnownQuery(query, _wanted(records, query, self.semantics), records)
+                yield KnownQuery(query, wanted_rows(records, query, self.semantics), records)
             except PredicateError:
                 continue
 
@@ -208,7 +183,10 @@ class Scanning:
         if any(not one.is_right for one in judged) and self.driver.may_ask_again():
             self.driver.start_afresh()
             again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
-            judged = [one if one.is_right else _after(one, next(again)) for one in judged]
+            asked = [(one, one if one.is_right else next(again)) for one in judged]
+            judged = [
+                replace(now, before=one) if now.is_right and now is not one else now for one, now in asked
+            ]
             if any(one.before is not None for one in judged):
                 self.driver.is_unstable = True
         return judged
@@ -244,15 +222,10 @@ class Scanning:
             replies = self.driver.ask_queries(request, bench.folder)
             self._exchanges += 1
             about = "" if golden is self.golden else "-parent"
-            keep(self.kept, bench, self.golden.case.id, request, f"scan-{self._exchanges}{about}")
+            bench.keep(self.kept, self.golden.case.id, request, f"scan-{self._exchanges}{about}")
             self._hangs += any(isinstance(reply, NoAnswer) and reply.timed_out for reply in replies)
             judged = [_judged(bench, known, reply) for known, reply in zip(asked, replies, strict=True)]
             return [_without_folder(one, bench) for one in judged]
-
-
-def _after(before: Judged, again: Judged) -> Judged:
-    """What came of a query that was asked twice."""
-    return replace(again, before=before) if again.is_right else again
 
 
 def _judged(bench: Bench, known: KnownQuery, reply: Reply) -> Judged:
@@ -274,7 +247,7 @@ def _verdict(bench: Bench, known: KnownQuery, reply: Reply) -> Judged:
         if judged.right:
             return Judged(known, judged)
         return Judged(known, replace(judged, cause=cause_of_answer(bench.golden, "scan", judged, reply)))
-    words = words_of(known.query.predicate, len(known.rows))
+    words = f"{counted(len(known.rows))} with {json.dumps(known.query.predicate, ensure_ascii=False)}"
     judged = judged_rows(bench.golden, known.rows, reply, words, known.selection)
     return Judged(known, judged, is_left_aside=isinstance(reply, IgnoredIndex))
 

@@ -47,7 +47,7 @@ def absent_columns(file: ClaimedFile) -> Iterator[Violation]:
 
 
 def columns_not_found(file: ClaimedFile) -> Iterator[Violation]:
-    """That readers look for columns, and do not find those that the file has."""
+    """The violation where readers do not find the columns that the file has."""
     lost = [
         mismatch for mismatch in mismatches(file, Problem.NOT_FOUND) if not _is_constant(file, mismatch.field)
     ]

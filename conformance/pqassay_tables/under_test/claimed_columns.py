@@ -310,7 +310,7 @@ class ClaimedFile:
         remedy: str = "",
         column: str | None = None,
     ) -> Violation:
-        """That what the table says at a place is not so; see `Violation` for the arguments."""
+        """The violation by a claim of the table at a place; see `Violation` for the arguments."""
         return Violation(
             message, claim_field(self.file, place), expected, actual, column=column, remedy=remedy
         )

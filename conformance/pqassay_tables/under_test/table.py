@@ -65,7 +65,7 @@ class TableUnderTest:
         column: str | None = None,
         data_file: str | None = None,
     ) -> Violation:
-        """That what the metadata say at a place is not so; see `Violation` for the arguments."""
+        """The violation by the metadata at a place; see `Violation` for the arguments."""
         field = claim_field(self.file, place)
         return Violation(message, field, expected, actual, column=column, remedy=remedy, data_file=data_file)
 

@@ -1,7 +1,7 @@
 """The rows of a position delete file, compared with the data files of their table.
 
 Paths are compared once for each distinct one, and rows by numbers, so that a file of many million deletes takes no longer than to decode it.
-How many rows a data file has, its manifest says; where a position lies beyond these, the data file's own footer is asked.
+A manifest says how many rows a data file has; where a position lies beyond these, the data file's own footer is asked.
 
 Source: the Iceberg specification, "Position Delete Files" and "Scan Planning".
 """

@@ -31,7 +31,7 @@ def _ordinal(owner: ClaimedFile, ids: RowIdClaims) -> int | None:
 
 
 def ids_given_away(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """That stored ids are such as the table has given away."""
+    """The claim that the table has given away all stored ids."""
     owner = chunk.file.part(ClaimedFile)
     ids = owner.claims.row_ids
     if ids is None or _ordinal(owner, ids) != chunk.ordinal:
@@ -58,7 +58,7 @@ def ids_given_away(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 
 class DistinctRowIds(JoinedRows):
-    """That no two rows of a file have the same id: each is stored, or counted on from that of the first row."""
+    """The claim that no two rows of a file have the same id: each is stored, or counted on from that of the first row."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)

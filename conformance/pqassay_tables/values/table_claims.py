@@ -85,7 +85,7 @@ def bounds(chunk: ColumnChunkUnderTest) -> Iterator[ClaimedBound]:
 
 
 def enclosing_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """That no value lies beyond the bounds of its column."""
+    """The claim that no value lies beyond the bounds of its column."""
     return (EnclosingBound(chunk.file.part(ClaimedFile), bound) for bound in bounds(chunk))
 
 
@@ -115,7 +115,7 @@ def leaves_out(
     held: str,
     expected: str,
 ) -> Violation:
-    """That a bound leaves out a value that is there."""
+    """The violation by a bound that leaves out a value."""
     written, group = owner.written(bound), values.chunk.row_group
     message = (
         f"the {bound.metric.value} {owner.of(bound.column)} is {written}, "
@@ -129,7 +129,7 @@ def special_values(
     applies: Callable[[ClaimedBound, float], bool],
     left_out: Callable[[ChunkValues, ClaimedBound, float], tuple[Any, str, str] | None],
 ) -> Iterator[Claim]:
-    """That bounds of floating point numbers leave out no value of a kind that has no place among others.
+    """The claim that bounds of floating point numbers leave out no value of a kind that has no place among others.
 
     Args:
         chunk: The chunk.

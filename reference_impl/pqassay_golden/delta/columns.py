@@ -103,7 +103,7 @@ BAD_TABLES = (
     bad("domain-of-another-owner", "A domain says something else in the checkpoint than in the log", "What the domain says is lost with the log.", change("domainMetadata.configuration", json.dumps({"owner": 2}), line=3, file=CHECKPOINT), "045", of="domains"),
     footer("nulls-of-an-absent-column", "A column that the file does not have is said to have no nulls", "A query for nulls skips the file.", change("add.stats.nullCount.town", 0, line=2), "046", of="evolved"),
     bad("widened-from-text", "The type of a column is said to have been text", "Queries fail.", change("metaData.schemaString", _widened("string"), line=2), "047", of="widened"),
-    bad("described-twice", "A commit has two metaData actions", "Which of the two counts, every reader decides for itself.", TableMutation(file=commit(0), op="insert", line=3, to=compact(_SECOND)), "048", of="materialized"),
+    bad("described-twice", "A commit has two metaData actions", "Every reader decides for itself which of the two counts.", TableMutation(file=commit(0), op="insert", line=3, to=compact(_SECOND)), "048", of="materialized"),
     bad("required-and-null", "A column that cannot be null is said to have a null", ROWS_LOST, change("add.stats.nullCount.id", 1), "053", of="widened"),
     bad("type-unknown", "A column has a type that the protocol does not have", "Queries fail.", change("metaData.schemaString", schema(id="number"), line=2), "054", of="one-column"),
     bad("renamed-by-hand", "A column has another name in the schema than in files and statistics", "Queries find null in place of its values.", change("metaData.schemaString", schema(ident="long"), line=2), "055", of="one-column"),

@@ -246,7 +246,7 @@ BAD_TABLES = (
     bad("partitioned-by-nothing", "A partition column is not in the schema", READ_FAILS, change("metaData.partitionColumns", ["town"], line=2), "005"),
     bad("table-without-id", "The metadata of the table have no id", READ_FAILS, TableMutation(file=commit(0), op="remove", line=2, path="metaData.id"), "056"),
     bad("format-of-no-parquet", "The files of the table are said to be in another format", "Readers that go by it take the files for what they are not.", change("metaData.format.provider", "orc", line=2), "063"),
-    bad("added-twice", "A commit adds a file twice, with other statistics", "Which of the two entries counts, every reader decides for itself.", TableMutation(file=commit(0), op="insert", line=3, to=compact(add("part-0.parquet", PARTS[0], {"numRecords": 8}))), "006"),
+    bad("added-twice", "A commit adds a file twice, with other statistics", "Every reader decides for itself which of the two entries counts.", TableMutation(file=commit(0), op="insert", line=3, to=compact(add("part-0.parquet", PARTS[0], {"numRecords": 8}))), "006"),
     bad("file-missing", "A live file was deleted", READ_FAILS, TableMutation(file="part-1.parquet", op="drop"), "007"),
     bad("size-less", "A size is 100 bytes less than the file's", READ_FAILS, change("add.size", len(PARTS[0]) - 100), "008"),
     bad("statistics-cut", "The text of statistics is cut", READ_FAILS, change("add.stats", '{"numRecords":8,'), "009"),

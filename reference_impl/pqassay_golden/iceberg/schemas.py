@@ -146,7 +146,7 @@ BAD_TABLES = (
     _bad("element-said-to-be-a-number", "A list of text is one of numbers in the schema", "Queries fail.", _evolved([*COLUMNS[:2], _field(3, "tags", {**TAGS, "element": "long"})]), "094", of="typed"),
     _bad("required-column-absent", "A column that cannot be null is not in the file", "Queries fail, or find null where there can be none.", _evolved([*COLUMNS, _field(9, "town", "string", required=True)]), "095", of="typed"),
     _bad("names-taken-away", "A file has no ids, and the table no names", "Queries find null in place of the values, or fail.", TableMutation(file=METADATA, op="set", line=0, path="properties", to={}), "096", of="named"),
-    _bad("equality-of-numbers-with-a-point", "An equality delete compares a column of floating point numbers", "Which rows are deleted, every reader decides for itself.", deletes(compared=6), "097", of="deletes", tier="meta"),
+    _bad("equality-of-numbers-with-a-point", "An equality delete compares a column of floating point numbers", "Every reader decides for itself which rows are deleted.", deletes(compared=6), "097", of="deletes", tier="meta"),
     _bad("equality-of-one-column-twice", "An equality delete names a column twice", "Some readers fail.", deletes(compared=(1, 1)), "098", of="deletes-by-two-columns", tier="meta"),
     _bad("snapshot-without-row-ids", "A snapshot of version 3 has no first row id", "The rows cannot be followed from one snapshot to the next.", TableMutation(file=METADATA, op="remove", line=0, path="snapshots.[0].first-row-id"), "099", of="moved-rows", tier="meta"),
     _bad("row-ids-of-deletes", "The manifest list gives row ids to a manifest of deletes", "None that is known.", vectors(first_row_id=16), "100", of="vectors", tier="meta"),

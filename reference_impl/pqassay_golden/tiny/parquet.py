@@ -10,7 +10,7 @@ any order.  Nothing here is fast, and nothing depends on a clock, a random numbe
     (b'PAR1', b'PAR1', [['tin'], [None], ['lead']])
 
 What a column holds, `pqassay_golden.tiny.columns` says: ``Column("price", decimal(9, 2), [1250])``,
-``Column("tags", ListOf("string"), [["a", None], []])``.  How its chunks are written, a `Layout` says, for all columns
+``Column("tags", ListOf("string"), [["a", None], []])``.  A `Layout` says how its chunks are written, for all columns
 (``layout``), for one column (``Column.layout``), or for one leaf of a nested column by its name (``layouts``, which wins):
 
     >>> total = Layout(order="total", version=2, page_rows=(1, 0, 2), dictionary=Encoding.RLE_DICTIONARY)

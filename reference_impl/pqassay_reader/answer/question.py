@@ -161,15 +161,13 @@ def parse_question(text: str) -> Question:
             raise Refused(f"column {name} is neither aggregated nor in GROUP BY")
     tree = parsed_tree(where.this) if where is not None else None
     keys = tuple(_sort_key(one, output, group_by) for one in order.expressions) if order is not None else ()
-    question = Question(
-        output, group_by, tree, keys, _number(parsed, "limit"), _number(parsed, "offset") or 0
-    )
-    if question.estimates and group_by:
-        function = question.estimates[0].function.upper()
+    asked = Question(output, group_by, tree, keys, _number(parsed, "limit"), _number(parsed, "offset") or 0)
+    if asked.estimates and group_by:
+        function = asked.estimates[0].function.upper()
         raise Refused(
             f"{function} is answered from sketches of whole row groups, which know no groups; leave out GROUP BY"
         )
-    return question
+    return asked
 
 
 def _unsupported(node: Any) -> Refused:

@@ -257,16 +257,14 @@ def _entries(column: str, rows: pa.Table) -> ColumnEntries:
         np.logical_and.at(agree, file, numbers == numbers[first][file])
 
     values = _encoded(rows.column("value"))
-    is_value = values.indices.is_valid().to_numpy(zero_copy_only=False)
+    valid = values.indices.is_valid().to_numpy(zero_copy_only=False)
     return ColumnEntries(
         column=column,
         paths=files.dictionary.to_pylist(),
         sizes=np.where(agree, sizes[first], -1),
         modified=modified[first],
         null_counts=null_counts,
-        starts=np.concatenate([[0], np.cumsum(np.bincount(file[is_value], minlength=count))]).astype(
-            np.int64
-        ),
+        starts=np.concatenate([[0], np.cumsum(np.bincount(file[valid], minlength=count))]).astype(np.int64),
         codes=values.indices.drop_null().to_numpy().astype(np.int64),
         values=values.dictionary,
     )

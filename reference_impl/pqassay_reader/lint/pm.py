@@ -153,9 +153,7 @@ def _header(header: Header) -> None:
         )
     for position, column in enumerate(header.sorting_columns):
         field = f"sorting_columns[{position}].index"
-        _require(
-            column < header.column_count, "PM-037", f"sorted by column {column}, which does not exist", field
-        )
+        _require(column < header.column_count, "PM-037", f"sorted by the unknown column {column}", field)
     _require(header.squash_tracker != -1, "PM-087", "SQUASH_TRACKER is -1", "header_sections.squash_tracker")
 
 

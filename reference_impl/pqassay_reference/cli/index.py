@@ -248,9 +248,9 @@ def list_(
     from pqassay_reference.directory.reading.inventory import list_indexes
 
     def one(path: str) -> None:
-        listed_indexes = list_indexes(path)
+        listed = list_indexes(path)
         published = idx1.published_index(path)
-        record = _record(listed_indexes, published)
+        record = _record(listed, published)
         if as_json:
             typer.echo(json.dumps(record))
             return
@@ -258,13 +258,9 @@ def list_(
             show(PrintedTable(path, HEADINGS, rows, right=frozenset((4, 5))))
         else:
             typer.echo(printable(f"{path}: no indexes"))
-        warnings = [
-            f"a directory cannot be read: {error.reason} ({error.rule})" for error in listed_indexes.damaged
-        ]
-        if listed_indexes.foreign:
-            warnings.append(
-                f"{counted(listed_indexes.foreign, 'index directory')} of another version left aside"
-            )
+        warnings = [f"a directory cannot be read: {error.reason} ({error.rule})" for error in listed.damaged]
+        if listed.foreign:
+            warnings.append(f"{counted(listed.foreign, 'index directory')} of another version left aside")
         for warning in warnings:
             typer.echo(printable(f"warning: {path}: {warning}"), err=True)
 

@@ -1,6 +1,6 @@
 """The order of a column's values, on which the meaning of its bounds, its page index and its sorting rests.
 
-Bounds are bytes.  How they compare, the footer's `ColumnOrder` of the column says, and where that names the type-defined
+Bounds are bytes.  The footer's `ColumnOrder` of the column says how they compare, and where that names the type-defined
 order, the column's logical type, or its physical type if it has none:
 
     >>> element = SchemaElement(name="depth", type=Type.INT32)

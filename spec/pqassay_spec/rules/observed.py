@@ -120,17 +120,15 @@ class Observation:
             return self
         engines: list[EngineAnswers] = []
         for answers in self.engines:
-            seen_by_case = dict(zip(self.cases, answers.each, strict=False)) or {answers.case: answers.seen}
+            known = dict(zip(self.cases, answers.each, strict=False)) or {answers.case: answers.seen}
             # Its worst answer is known with its file; what it made of the others is known only from `each`.
             if answers.is_harmed and not answers.each and answers.case not in wanted:
                 return None
-            seen = {seen_by_case.get(case, "nothing") for case in wanted} - {None}
+            seen = {known.get(case, "nothing") for case in wanted} - {None}
             if seen:
                 worst: Seen = min((each for each in seen if each), key=SEEN.index)
                 case = (
-                    next((case for case in wanted if seen_by_case.get(case) == worst), "")
-                    if worst in HARM
-                    else ""
+                    next((case for case in wanted if known.get(case) == worst), "") if worst in HARM else ""
                 )
                 engines.append(replace(answers, seen=worst, case=case, each=()))
         return replace(self, cases=tuple(wanted), engines=tuple(engines)) if engines else None

@@ -323,7 +323,7 @@ def test_booleans_compare_false_before_true() -> None:
 
 
 def test_a_bound_of_another_width_bounds_nothing() -> None:
-    """That its size is wrong, another rule says."""
+    """Another rule reports that its size is wrong."""
     values = pa.array([1, 2], pa.int32())
     assert NOTHING_OUTSIDE == verdict(Order.SIGNED, values, struct.pack("<q", 5), b"\0")
 

@@ -145,7 +145,7 @@ def test_the_key_can_be_given(data: Path, tmp_path: Path) -> None:
         (["generate", "{data}", "--output", "/nowhere/_pm"], 2, "there is no folder /nowhere"),
         (["generate", "{data}", "--output", "{data}"], 1, "is a Parquet file, which _pm would replace"),
         (["generate", "{data}", "--path", "encode"], 1, "{data}, key questdb: without the key questdb"),
-        (["generate", "{data}", "--history"], 1, "only a Parquet file with a questdb key"),
+        (["generate", "{data}", "--history"], 1, "a history needs a Parquet file with a questdb key"),
         (["generate", "{text}"], 1, "{text}, offset 0, head.magic"),
         (["show", "missing"], 2, "missing: no such file"),
         (["show", "{data}"], 2, "`pqassay pm generate {data}` makes it"),

@@ -90,7 +90,7 @@ def test_only_files_with_a_key_of_their_own_have_a_history(tmp_path: Path) -> No
     key = '{"version":1,"schema":[{"column_type":6,"column_top":0}]}'
 
     for given in (None, key):
-        with pytest.raises(Refused, match="only a Parquet file with a questdb key of its own"):
+        with pytest.raises(Refused, match="a history needs a Parquet file with a questdb key of its own"):
             generate_file(tmp_path / "data.parquet", questdb_json=given, history=True)
 
 

@@ -245,7 +245,7 @@ def test_a_build_that_fails_is_told_with_its_last_words(room: Path) -> None:
     result = command("drivers", "--build")
 
     assert 1 == result.exit_code
-    assert "error: bad: echo going; echo why not >&2; exit 7 ended with 7:\nwhy not" in result.stderr
+    assert "error: bad: echo going; echo why not >&2; exit 7 ended with 7:\ngoing\nwhy not" in result.stderr
     assert not implementations.implementation("bad").is_built
 
 

@@ -53,7 +53,7 @@ def test_a_kept_question_is_a_finding_which_the_printed_command_repeats(tmp_path
     [
         (["--seconds", "0", "--", "x"], "--seconds is a number greater than 0"),
         (["--repeat", "{}", "--", *DRIVER], "not a question as `pqassay suite explore` prints it"),
-        (["--", "/there/is/no/such/driver"], "the driver does not answer hello"),
+        (["--", "/there/is/no/such/driver"], "there is no program /there/is/no/such/driver"),
     ],
 )
 def test_wrong_usage_is_one_message(arguments: list[str], message: str) -> None:

@@ -25,11 +25,11 @@ from pqassay_suite.drivers.protocol import (
     read_hello,
     to_json,
 )
-from pqassay_suite.exploring.asking import Asker, Difference
+from pqassay_suite.exploring.asking import Asker, WrongAnswer
 from pqassay_suite.exploring.drawing import Choices
 from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question
 from pqassay_suite.exploring.kinds import SPECIAL
-from pqassay_suite.exploring.search import Finding, Limits, Search
+from pqassay_suite.exploring.search import Finding, Search, SearchLimits
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ def search(
     kept: Sequence[Question] = (),
 ) -> Search:
     choices = Choices([kind], ["none", "snappy"], lies=lies)
-    return Search(asker, choices, Limits(3600, examples, seed), kept)
+    return Search(asker, choices, SearchLimits(3600, examples, seed), kept)
 
 
 @pytest.mark.parametrize("asker", ["none"], indirect=True)
@@ -165,15 +165,15 @@ class Fake:
     def start_afresh(self) -> None:
         """There is no process."""
 
-    def differences(self, questions: Sequence[Question]) -> list[Difference | None]:
+    def differences(self, questions: Sequence[Question]) -> list[WrongAnswer | None]:
         self.asked += 1
         self._before(self.asked)
-        wrong = Difference("read of PQF: wrong rows", "rows missing", "1 row missing")
+        wrong = WrongAnswer("read of PQF: wrong rows", "rows missing", "1 row missing")
         return [wrong if each.file.columns[0].kind == "int32" else None for each in questions]
 
 
 def findings_of(fake: Fake, clock: Callable[[], float]) -> tuple[Search, list[Finding]]:
-    made = Search(fake, Choices(["int32", "string"], ["none"], scans=False), Limits(100))  # type: ignore[arg-type]
+    made = Search(fake, Choices(["int32", "string"], ["none"], scans=False), SearchLimits(100))  # type: ignore[arg-type]
     return made, list(made.run(clock))
 
 

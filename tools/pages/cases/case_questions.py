@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, cast
 from pages.page import Site
 from pqassay.report.run.model import Operation
 from pqassay_suite.cases.case import GoldenCase
-from pqassay_suite.cases.writer_cases import WriterCase
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.inspector import Inspector
 from pqassay_suite.judging.answers import ASKING, operations
 from pqassay_suite.judging.bench import Bench
-from pqassay_suite.running.scanning import CaseFacts, scan_request
+from pqassay_suite.running.scanning import queries_about, scan_request
 
 LONGEST = 3_000
 """Characters of a request that a page shows."""
@@ -40,12 +39,7 @@ class Question(NamedTuple):
 @cache
 def golden_cases(site: Site) -> Mapping[str, GoldenCase]:
     """The golden cases as runs have them, by id."""
-    return {one.case.id: one for one in site.results.cases if not isinstance(one, WriterCase)}
-
-
-@cache
-def _facts(_: Site) -> CaseFacts:
-    return CaseFacts()
+    return {one.case.id: one for one in site.results.cases if one.data is None}
 
 
 def questions(case_id: str, site: Site) -> Iterator[Question]:
@@ -55,7 +49,7 @@ def questions(case_id: str, site: Site) -> Iterator[Question]:
     bench = Bench(golden, Path("golden_files", case_id), cast("Inspector", None))
     for operation in operations(golden.case):
         if operation == "scan":
-            asked = _facts(site).queries(golden)
+            asked = queries_about(golden)
             requests: list[protocol.CaseRequest] = [scan_request(bench, asked, "on")] if asked else []
         else:
             asking = ASKING[operation]

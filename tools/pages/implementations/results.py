@@ -11,7 +11,6 @@ from kept_results import Kept, Written
 
 from pqassay.report.run.model import Exposure
 from pqassay_suite.cases.case import GoldenCase, inputs_digest
-from pqassay_suite.cases.writer_cases import WriterCase
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Results:
     @cached_property
     def families(self) -> Mapping[str, str]:
         """The family of each golden case by its id, without the tables to write, which have no page."""
-        return {one.case.id: one.case.family for one in self.cases if not isinstance(one, WriterCase)}
+        return {one.case.id: one.case.family for one in self.cases if one.data is None}
 
     @cached_property
     def lies(self) -> Sequence[GoldenCase]:

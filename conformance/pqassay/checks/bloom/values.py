@@ -31,7 +31,7 @@ def _is_floating(chunk: ColumnChunkUnderTest) -> bool:
 
 
 def _held(chunk: ColumnChunkUnderTest, *, of_special: bool) -> Iterator[Claim]:
-    """That the filter of a chunk holds all zeros and NaN of numbers of IEEE 754, or all other values."""
+    """The claim that the filter of a chunk holds all zeros and NaN of numbers of IEEE 754, or all other values."""
     if chunk.leaf.element.type == Type.BOOLEAN:
         raise NotChecked("the format does not define bloom filters of booleans", "another rule")
 

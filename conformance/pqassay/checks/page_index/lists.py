@@ -23,7 +23,7 @@ from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 
 @rule("PIX-001", of=COLUMN_INDEX)
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Where the pages are that a column index describes, only the offset index says."""
+    """Only the offset index says where the pages are that a column index describes."""
     if chunk.chunk.offset_index_offset is None:
         said = f"the chunk of {chunk} has a column index and no offset index"
         field = chunk.fields.listed / "column_index_offset"

@@ -78,7 +78,7 @@ def geo_boxes_hold_every_coordinate(chunk: ColumnChunkUnderTest) -> Iterator[Cla
 
 
 class _InBox(Claim):
-    """That all coordinates of a chunk lie in a box."""
+    """The claim that all coordinates of a chunk lie in a box."""
 
     def __init__(self, chunk: ColumnChunkUnderTest, described: Described) -> None:
         self._chunk, self._described = chunk, described

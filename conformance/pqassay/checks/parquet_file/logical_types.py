@@ -99,7 +99,7 @@ def _outside(values: ChunkValues, place: int, total: int, why: str, wanted: str)
 
 
 def _range(chunk: ColumnChunkUnderTest, why: str = "") -> Iterator[Claim]:
-    """That no value lies beyond the least and the greatest number that the logical type has."""
+    """The claim that no value lies beyond the least and the greatest number that the logical type has."""
     allowed = range_of(chunk.leaf.element)
     if allowed is not None:
         yield ComparedBy(lambda values: _beyond_range(values, allowed, why))
@@ -214,7 +214,7 @@ def _formless(values: ChunkValues, place: int, form: str, more: str = "") -> Vio
 
 
 def _form(form: str, wrong_in: Callable[[ChunkValues], Wrong | None]) -> Claim:
-    """That all values have a form; ``wrong_in`` finds those of another one."""
+    """The claim that all values have a form; ``wrong_in`` finds those of another one."""
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
         wrong = values.remembered(wrong_in)
@@ -251,7 +251,7 @@ def _json_faults(values: ChunkValues) -> JsonFaults:
 
 
 def _json(form: str, place_of: Callable[[JsonFaults], int | None]) -> Claim:
-    """That all values are JSON, as far as they are parsed; ``place_of`` is that of one which is not."""
+    """The claim that all values are JSON, as far as they are parsed; ``place_of`` is that of one which is not."""
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
         faults = values.remembered(_json_faults)

@@ -52,7 +52,7 @@ class Sorting:
     is_whole: bool = True
 
     def violation(self, descent: Descent) -> Violation:
-        """That a row is out of order."""
+        """The violation by a row that is out of order."""
         column = self.columns[descent.column]
         before, after = (
             "null" if raw is None else shown(column.order, raw) for raw in (descent.before, descent.after)
@@ -90,7 +90,7 @@ class RowsAreSorted(ValueRule):
                 outcome.hindered(reason)
 
     def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """That the rows are sorted by the chunk, by itself or with others."""
+        """The claim that the rows are sorted by the chunk, by itself or with others."""
         sorting = self._sortings.get(chunk.row_group)
         if sorting is not None and any(chunk is column.chunk for column in sorting.columns):
             yield SortedChunk(chunk, sorting)

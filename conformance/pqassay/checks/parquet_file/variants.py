@@ -230,5 +230,5 @@ class ValuesAreThere(VariantRule):
     expected = "a value or a typed_value"
 
     def words(self, _: FirstFault, /) -> str:
-        """That there is none."""
+        """The message about a row without value."""
         return "neither value nor typed_value is there"

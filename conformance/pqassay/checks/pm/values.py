@@ -223,7 +223,7 @@ class DesignatedTimestampAscends(ValueRule):
             self._column = NO_COLUMN
 
     def claims(self, chunk: ChunkOfPair) -> Iterator[Claim]:
-        """That the chunk, if it is one of the timestamp, ascends. Row groups are compared one after the other."""
+        """The claim that the chunk, if it is one of the timestamp, ascends. Row groups are compared one after the other."""
         if chunk.column == self._column:
             yield ComparedBy(partial(self._compare, chunk))
 

@@ -57,7 +57,7 @@ def _off(values: ChunkValues, *, is_exact: bool) -> OffBox | None:
 
 
 def _box(chunk: ColumnChunkUnderTest, find: Callable[[ChunkValues], OffBox | None]) -> Iterator[Claim]:
-    """That no geometry lies outside the box of a chunk, as far as ``find`` finds one."""
+    """The claim that no geometry lies outside the box of a chunk, as far as ``find`` finds one."""
     box = _statistics(chunk).bbox
 
     def compare(values: ChunkValues) -> Iterator[Violation]:

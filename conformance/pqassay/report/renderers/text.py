@@ -274,7 +274,7 @@ class _Text:
         if summary.throttled:
             self._line(f"throttled: {counted(summary.throttled, 'request')}, made again")
         if self._report.profile is not None:
-            self._line(f"profile {self._report.profile}: some rules have a higher severity than by default")
+            self._line(f"profile {self._report.profile}: some rules have a higher severity")
         for entry in self._report.ignored:
             example = f", for example {entry.examples[0]}" if entry.count > 1 else f": {entry.examples[0]}"
             self._line(f"ignored: {entry.count:,} ({entry.reason}){example}")

@@ -355,9 +355,9 @@ class RunSummary:
         cases: Cases that the run was about.
         results: Results that count.
         outcomes: How many of these have each outcome.
-        known: How many of all results an expectation foretold.
+        known: How many of all results were expected.
         unscored: How many other results have each outcome: those about cases that are not in the revision.
-        unpinned: How many results an expectation foretold that would have fitted any other wrong answer as well.
+        unpinned: How many results were expected without a pin, so that any wrong answer fits.
     """
 
     cases: int
@@ -438,7 +438,7 @@ class RunReport:
     def exit_code(self) -> int:
         """0 all well, 1 failures, 2 nothing was tested, 3 expectations that do not hold, 4 crashes or protocol errors.
 
-        The highest wins. What an expectation foretold counts for nothing, nor does a case that is not in the revision.
+        The highest wins. Expected results do not count, nor does a case that is not in the revision.
         """
         new = [result.outcome for result in self.scored if not result.known]
         if any(outcome in BROKEN for outcome in new):
@@ -473,7 +473,7 @@ class RunReport:
 
     @property
     def causes(self) -> list[list[Result]]:
-        """What is wrong, counts and is not foretold, by cause: the gravest first, then what is most frequent."""
+        """What is wrong, counts and is not expected, by cause: the gravest first, then what is most frequent."""
         return _by_cause(self.scored)
 
     @property
@@ -545,7 +545,7 @@ def observed_words(result: Result) -> str:
 
 
 def observed_counts(results: Sequence[Result]) -> dict[str, int]:
-    """How many results have each sign, the gravest first, whether they are foretold or not."""
+    """How many results have each sign, the gravest first, expected or not."""
     found = Counter(sign for result in results if (sign := sign_of(result)))
     return {sign: found[sign] for sign in sorted(found, key=lambda one: (int(one.lstrip(OF_WRITER)), one))}
 

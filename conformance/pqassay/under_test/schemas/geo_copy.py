@@ -116,18 +116,18 @@ def _require_column(name: str, described: Any) -> None:
 
 def _column(name: str, column: dict[str, Any], node: SchemaNode | None, root: SchemaNode) -> Iterator[Fault]:
     if node is None:
-        message = f"column {show(name)} is not in the file"
-        yield Fault(COLUMNS, message, "a column of the file", show(name), name)
+        text = f"column {show(name)} is not in the file"
+        yield Fault(COLUMNS, text, "a column of the file", show(name), name)
         return
     is_bytes = node.element.type == Type.BYTE_ARRAY
     if is_bytes != (column["encoding"] == WKB) or (node.is_leaf and not is_bytes):
-        message = f"column {show(name)} is encoded as {column['encoding']}, which its type cannot hold"
+        text = f"column {show(name)} is encoded as {column['encoding']}, which its type cannot hold"
         wanted = "BYTE_ARRAY" if column["encoding"] == WKB else "a list or group"
-        yield Fault(COLUMNS, message, wanted, "another type", name)
+        yield Fault(COLUMNS, text, wanted, "another type", name)
     box = column.get("bbox")
     if box is not None and not _is_box(box):
-        message = f"the bbox of column {show(name)} is not a box"
-        yield Fault(COLUMNS, message, "4 or 6 numbers, least before greatest", show(str(box)[:100]), name)
+        text = f"the bbox of column {show(name)} is not a box"
+        yield Fault(COLUMNS, text, "4 or 6 numbers, least before greatest", show(str(box)[:100]), name)
     if column.get("covering") is not None:
         yield from _covering(name, column, root)
 
@@ -136,10 +136,10 @@ def _covering(name: str, column: dict[str, Any], root: SchemaNode) -> Iterator[F
     """The columns with boxes: FLOAT or DOUBLE, not repeated."""
     paths = covering_of(column)
     if paths is None:
-        message = f"the covering of column {show(name)} is not a bbox of four or six paths"
+        text = f"the covering of column {show(name)} is not a bbox of four or six paths"
         yield Fault(
             COLUMNS,
-            message,
+            text,
             "xmin, ymin, xmax and ymax, each a list of names",
             show(str(column["covering"])[:100]),
             name,
@@ -152,10 +152,8 @@ def _covering(name: str, column: dict[str, Any], root: SchemaNode) -> Iterator[F
                 (child for child in node.children if child.name == part and not child.is_repeated), None
             )
         if node is None or node.element.type not in (Type.FLOAT, Type.DOUBLE):
-            message = f"the covering of column {show(name)} has {bound} in {show('.'.join(path))}, which is not such a column"
-            yield Fault(
-                COLUMNS, message, "a FLOAT or DOUBLE that is not repeated", show(".".join(path)), name
-            )
+            text = f"the covering of column {show(name)} has {bound} in {show('.'.join(path))}, which is not such a column"
+            yield Fault(COLUMNS, text, "a FLOAT or DOUBLE that is not repeated", show(".".join(path)), name)
 
 
 def _is_box(given: Any) -> bool:

@@ -148,7 +148,7 @@ class ChunkBound(Claim):
             yield self.crossed(values, beyond)
 
     def crossed(self, values: ChunkValues, beyond: ValueBeyond) -> Violation:
-        """That a value lies beyond it."""
+        """The violation by a value beyond it."""
         value = value_at(values, beyond.place, self.order)
         return Violation(
             f"{where(values, beyond.place)} holds {value}, {self.name} is {self.text}{others(beyond.total)}",
@@ -242,7 +242,7 @@ class BoundsOfPages(Claim):
         return self.crossed(values, self.beyond(values))
 
     def crossed(self, values: ChunkValues, beyond: Iterator[ValueBeyond]) -> Iterator[Violation]:
-        """That values lie beyond the bounds of their pages."""
+        """The violations by values beyond the bounds of their pages."""
         for each in beyond:
             value, bound = (
                 value_at(values, each.place, self.order),
@@ -319,7 +319,7 @@ class ZeroBound(NamedTuple):
         return values.is_zero(negative=not self.negative)
 
     def violation(self, where_it_is: str, bound: str, field: Field) -> Violation:
-        """That a bound leaves out the other zero."""
+        """The violation by a bound that leaves out the other zero."""
         return Violation(
             f"{where_it_is} holds {self.other}, {bound} is {self}",
             field,

@@ -158,7 +158,7 @@ class IndexFamily:
         }
 
     def claim(self, chunk: ColumnChunkUnderTest) -> _IndexClaim | None:
-        """That the index is about the column of a chunk."""
+        """The claim that the index is about the column of a chunk."""
         comparison = self.comparisons.get(chunk.ordinal)
         return _IndexClaim(self, chunk, comparison) if isinstance(comparison, IndexComparison) else None
 

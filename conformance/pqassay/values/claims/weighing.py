@@ -125,7 +125,7 @@ def _weighed(traces: list[Trace], structures: Iterable[str]) -> Weighing:
 
 
 def _agreement(structures: set[str], points: int) -> Iterator[Trace]:
-    """That several structures contradict the values."""
+    """The sign that several structures contradict the values."""
     if len(structures) > 1:
         yield (
             points * (len(structures) - 1),

@@ -37,22 +37,22 @@ def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
     for key, entry in one.items():
         before = log.get(key)
         if before is None:
-            message = f"the checkpoint has {entry.path}, which is not live by the log"
-            yield _wrong(table, entry.place, message, "no entry", "one")
+            text = f"the checkpoint has {entry.path}, which is not live by the log"
+            yield _wrong(table, entry.place, text, "no entry", "one")
             continue
         for member in ("size", "partitionValues", "baseRowId", "defaultRowCommitVersion"):
             left, right = entry.action.get(member), before.action.get(member)
             if left is not None and right is not None and left != right:
                 place = entry.place.below(member)
-                message = f"{member} of {entry.path} is {left} in the checkpoint, and {right} in the log"
-                yield _wrong(table, place, message, str(right), str(left))
+                text = f"{member} of {entry.path} is {left} in the checkpoint, and {right} in the log"
+                yield _wrong(table, place, text, str(right), str(left))
         if entry.stats is None or before.stats is None:
             continue
         for found in statistics_differ(both[0].schema, entry.stats, before.stats):
             name = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
-            message = f"{name} of {entry.path} is {found.one} in the checkpoint, and {found.other} in the log"
+            text = f"{name} of {entry.path} is {found.one} in the checkpoint, and {found.other} in the log"
             place = entry.stat(found.path[0]).below(*found.path[1:])
-            yield _wrong(table, place, message, found.other, found.one, found.column)
+            yield _wrong(table, place, text, found.other, found.one, found.column)
 
 
 def _holds_statistics(table: DeltaTable) -> bool:
@@ -147,12 +147,10 @@ def has_parsed_partition(one: DeltaEntry) -> bool:
 def both_partition_values_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
     """Some readers look at the texts, and others at the struct."""
     texts = _parsed(one, "partitionValues") or {}
-    for difference in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):
+    for pair in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):
         said = (
-            f"the value of partition column {difference.column} of {one.data_file} is {difference.other} in {PARTITION_PARSED}, "
-            f"and {difference.one} in partitionValues"
+            f"the value of partition column {pair.column} of {one.data_file} is {pair.other} in {PARTITION_PARSED}, "
+            f"and {pair.one} in partitionValues"
         )
-        place = one.entry.place.below(PARTITION_PARSED, *difference.path)
-        yield one.wrong(
-            place, said, difference.one, difference.other, remedy=WRITTEN_ANEW, column=difference.column
-        )
+        place = one.entry.place.below(PARTITION_PARSED, *pair.path)
+        yield one.wrong(place, said, pair.one, pair.other, remedy=WRITTEN_ANEW, column=pair.column)

@@ -52,7 +52,7 @@ def the_schema_can_be_read(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-006", of=TABLE)
 def no_path_is_repeated_in_a_commit(table: DeltaTable) -> Iterator[Violation]:
-    """Actions of a commit have no order: which of two counts, every reader decides for itself."""
+    """Actions of a commit have no order: every reader decides for itself which of two counts."""
     for one in table.state.repetitions:
         said = f"a second {one.kind} action of one commit has the path {one.path}"
         place, expected = one.place.below("path"), f"one {one.kind} action for {one.path}"
@@ -61,7 +61,7 @@ def no_path_is_repeated_in_a_commit(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-048", of=TABLE)
 def no_commit_describes_the_table_twice(table: DeltaTable) -> Iterator[Violation]:
-    """Actions of a commit have no order: which of two counts, every reader decides for itself."""
+    """Actions of a commit have no order: every reader decides for itself which of two counts."""
     for one in table.state.doubles:
         of = f" of {one.path}" if one.path else ""
         said = f"a commit has a second {one.kind} action{of}"

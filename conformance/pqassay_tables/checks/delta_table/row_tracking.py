@@ -83,9 +83,7 @@ def rows_come_from_versions_that_there_are(one: DeltaEntry) -> Iterator[Violatio
     since = one.entry.action.get(SINCE)
     name = one.entry.file.rpartition("/")[2]
     told, commit = delta_checkpoint(name), delta_commit(name)
-    version = (
-        commit if commit is not None else one.table.state.segment.version
-    )  # the version of a sidecar is not known
+    version = commit if commit is not None else one.table.state.segment.version  # unknown in a sidecar
     version = version if told is None else told.version
     if since is not None and (type(since) is not int or not 0 <= since <= version):
         said = f"{SINCE} of {one.data_file} is {since}, in version {version}"

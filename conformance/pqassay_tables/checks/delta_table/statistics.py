@@ -65,14 +65,9 @@ def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
         for path in one.schema.structs:
             held = member_of(member, path)
             if held is not None and not isinstance(held, dict):
-                message = f"{name} of the struct {'.'.join(path)} is {written(held)}"
+                text = f"{name} of the struct {'.'.join(path)} is {written(held)}"
                 yield _wrong(
-                    one,
-                    one.entry.stat(name).below(*path),
-                    message,
-                    "an object",
-                    written(held),
-                    ".".join(path),
+                    one, one.entry.stat(name).below(*path), text, "an object", written(held), ".".join(path)
                 )
     nulls = stats.get(NULLS)
     if not isinstance(nulls, dict) or set(map(type, cast("Json", nulls).values())) <= {int}:
@@ -82,8 +77,8 @@ def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
         # For a list or a map, some writers also count what is in it, in an object.
         if count is not None and type(count) is not int and not (isinstance(count, dict) and column.type in ("array", "map")):  # fmt: skip
             place = one.entry.stat(NULLS).below(*column.path)
-            message = f"{NULLS} of column {column.name} is {written(count)}"
-            yield _wrong(one, place, message, "a whole number", written(count), column.name)
+            text = f"{NULLS} of column {column.name} is {written(count)}"
+            yield _wrong(one, place, text, "a whole number", written(count), column.name)
 
 
 @rule("DLT-010", of=BOUNDS_OF_COLUMN)

@@ -74,7 +74,7 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
     only=lambda file: file.claims.first_split is not None and bool(file.file.metadata.row_groups),
 )
 def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Violation]:
-    """What lies before the first split, a reader that begins there does not read."""
+    """A reader that begins at the first split does not read what lies before it."""
     first = file.claims.first_split
     starts = [
         start

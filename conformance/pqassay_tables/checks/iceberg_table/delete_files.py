@@ -185,7 +185,7 @@ class OfPositions(JoinedRows):
     def false(
         self, group: int, row: int, message: str, expected: str, actual: str, column: int, remedy: str
     ) -> Violation:
-        """That a row is wrong."""
+        """The violation by a row."""
         ordinal, name = self.deletes.columns[column], ("file_path", "pos")[column]
         return Violation(
             f"row {row} of row group {group} of {self.deletes.owner.name} {message}",

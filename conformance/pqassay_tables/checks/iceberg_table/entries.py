@@ -115,14 +115,14 @@ def split_offsets_ascend(one: IcebergEntry) -> Iterator[Violation]:
     size = one.entry.value(field_ids.FILE_SIZE_IN_BYTES)
     place = next((at for at in range(1, len(splits)) if splits[at] < splits[at - 1]), None)
     if place is not None:
-        message = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
+        text = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
         yield wrong(
-            one, one.entry.place(field_ids.SPLIT_OFFSETS), message, "offsets that ascend", str(splits[:8])
+            one, one.entry.place(field_ids.SPLIT_OFFSETS), text, "offsets that ascend", str(splits[:8])
         )
     elif splits[0] < 0 or splits[-1] >= size:
         outside = splits[0] if splits[0] < 0 else splits[-1]
-        message = f"a split begins at {outside}, and the file has {size} bytes"
-        yield wrong(one, one.entry.place(field_ids.SPLIT_OFFSETS), message, f"less than {size}", str(outside))
+        text = f"a split begins at {outside}, and the file has {size} bytes"
+        yield wrong(one, one.entry.place(field_ids.SPLIT_OFFSETS), text, f"less than {size}", str(outside))
 
 
 def has_bounds(one: IcebergEntry) -> bool:
@@ -135,10 +135,7 @@ def bounds_are_values_of_their_columns(column: EntryBounds[IcebergEntry]) -> Ite
     """A reader that makes another value of it skips the file for rows that it has, or fails."""
     for number, metric, error in column.problems:
         reason = "it is not UTF-8" if isinstance(error, UnicodeError) else str(error)
-        said, actual = (
-            f"is not a value of type {column.type}: {reason}",
-            shown(column.type, column.raws[metric][number]),
-        )
+        said, actual = f"is not {column.type}: {reason}", shown(column.type, column.raws[metric][number])
         yield wrong_bound(
             column, column.entries[number], metric, said, f"a value of type {column.type}", actual
         )

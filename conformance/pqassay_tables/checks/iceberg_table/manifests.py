@@ -115,10 +115,8 @@ def _of_summary(
     one: ManifestUnderTest, summary: Summary, field: PartitionField, values: list[Any]
 ) -> Iterator[Violation]:
     def of_member(member: str, said: str, expected: str, actual: str) -> Violation:
-        message = f"the summary of partition field {field.name} of {one.name} {said}"
-        return wrong(
-            one, one.manifest.listed.summary_place(summary.number, member), message, expected, actual
-        )
+        text = f"the summary of partition field {field.name} of {one.name} {said}"
+        return wrong(one, one.manifest.listed.summary_place(summary.number, member), text, expected, actual)
 
     if summary.contains_null is False and any(value is None for value in values):
         yield of_member("contains_null", "says that no value is null, and one is", "true", "false")
@@ -167,8 +165,8 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
     if summaries is None or one.manifest.listed.spec not in one.table.state.schema.specs:
         raise NotApplicable
     if len(summaries) != len(one.spec):
-        message = f"{one.name} has {len(summaries)} summaries, and its spec {len(one.spec)} fields"
-        yield wrong_listed(one, field_ids.PARTITIONS, message, str(len(one.spec)), str(len(summaries)))
+        text = f"{one.name} has {len(summaries)} summaries, and its spec {len(one.spec)} fields"
+        yield wrong_listed(one, field_ids.PARTITIONS, text, str(len(one.spec)), str(len(summaries)))
         return
     for summary, field in zip(summaries, one.spec, strict=True):
         kind = one.result_type(field)
@@ -185,9 +183,9 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
                 if not isinstance(value, float) or not math.isnan(value):
                     continue
                 reason = "it is NaN"
-            message = f"the {member.replace('_', ' ')} of partition field {field.name} of {one.name} is not a value of type {kind}: {reason}"
+            text = f"the {member.replace('_', ' ')} of partition field {field.name} of {one.name} is not a value of type {kind}: {reason}"
             place = one.manifest.listed.summary_place(summary.number, member)
-            yield wrong(one, place, message, f"a value of type {kind}", shown(kind, raw))
+            yield wrong(one, place, text, f"a value of type {kind}", shown(kind, raw))
 
 
 @rule("ICE-009", of=MANIFEST)
@@ -223,26 +221,26 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
     """Delete files that are taken for data become rows, and data files that are taken for deletes are missing."""
     content = one.manifest.listed.content
     if content not in CONTENTS:
-        message = f"{one.name} is listed with content {content}"
-        yield wrong_listed(one, field_ids.MANIFEST_CONTENT, message, "0 or 1", str(content))
+        text = f"{one.name} is listed with content {content}"
+        yield wrong_listed(one, field_ids.MANIFEST_CONTENT, text, "0 or 1", str(content))
         return
     allowed = (DATA,) if content == DATA else (POSITION_DELETES, EQUALITY_DELETES)
     for entry in one.manifest.live:
         if entry.content not in allowed:
-            message = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
+            text = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
             yield wrong(
                 one,
                 entry.place(field_ids.CONTENT),
-                message,
+                text,
                 "0" if content == DATA else "1 or 2",
                 str(entry.content),
             )
             return
     header = one.manifest.metadata.get("content")
     if header is not None and header not in ((b"data",) if content == DATA else (b"deletes", b"delete")):
-        message = f"{one.name} is listed with content {content}, and says {header.decode(errors='replace')[:20]!r} in its header"
+        text = f"{one.name} is listed with content {content}, and says {header.decode(errors='replace')[:20]!r} in its header"
         yield wrong_listed(
-            one, field_ids.MANIFEST_CONTENT, message, "0" if header == b"data" else "1", str(content)
+            one, field_ids.MANIFEST_CONTENT, text, "0" if header == b"data" else "1", str(content)
         )
 
 

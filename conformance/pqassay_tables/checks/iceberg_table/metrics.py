@@ -49,7 +49,7 @@ def bounds_are_of_ids_that_were_assigned(one: IcebergEntry) -> Iterator[Violatio
 
 @rule("ICE-054", of=ENTRY, only=has_bounds)
 def bounds_are_of_single_values(one: IcebergEntry) -> Iterator[Violation]:
-    """What a bound of all elements of all lists means for a row, the specification does not say."""
+    """The specification does not say what a bound of all elements of all lists means for a row."""
     nested = one.table.state.schema.nested
     for key, field in _strange(one):
         column = one.column(key)
@@ -79,21 +79,14 @@ def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violati
 @rule("ICE-057", of=ENTRY, only=lambda one: one.entry.content == DATA and has_bounds(one) and bool(one.spec))
 def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Violation]:
     """A query for a value between the bounds does not look into the partition."""
-    for mismatch in outside(one.entry, one.table.state.schema):
-        name = mismatch.field.transform
-        made = f"{mismatch.low} to {mismatch.high}" if mismatch.low != mismatch.high else mismatch.low
+    for odd in outside(one.entry, one.table.state.schema):
+        name = odd.field.transform
+        made = f"{odd.low} to {odd.high}" if odd.low != odd.high else odd.low
         said = (
-            f"the partition value {mismatch.field.name} is {mismatch.actual}, and by the bounds of column {mismatch.column.name} "
+            f"the partition value {odd.field.name} is {odd.actual}, and by the bounds of column {odd.column.name} "
             f"its {name} is {made}"
         )
-        yield wrong(
-            one,
-            one.entry.partition_place(mismatch.field.id),
-            said,
-            made,
-            mismatch.actual,
-            mismatch.column.name,
-        )
+        yield wrong(one, one.entry.partition_place(odd.field.id), said, made, odd.actual, odd.column.name)
 
 
 @rule("ICE-103", of=ENTRY, only=lambda one: any(field.transform == "truncate" for field in one.spec))

@@ -354,7 +354,7 @@ class _Replay:
 def _repeated(
     kind: str, name: str, place: ClaimPlace, seen: dict[tuple[str, str], ClaimPlace]
 ) -> Iterator[Repetition]:
-    """That a commit has had an action of a kind, and with a path or for an application, before, if so."""
+    """The earlier action of the same kind in a commit, with the same path or application, if there is one."""
     before = seen.setdefault((kind, name), place)
     if before is not place:
         yield Repetition(kind, name, place, before)

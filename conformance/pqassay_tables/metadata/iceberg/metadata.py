@@ -24,7 +24,7 @@ EMPTY = (None, -1)
 
 
 class NotKnownError(Exception):
-    """Which state of the table is meant, its files do not tell."""
+    """The files of the table do not tell which state is meant."""
 
 
 _NUMBERED = re.compile(r"(?:v(\d{1,18})|(\d{1,18})-.+?)(?:\.gz)?\.metadata\.json(?:\.gz)?", re.ASCII)

@@ -57,9 +57,7 @@ def file_index_verdict(
         return Verdict(None, str(error))
     record = index.companion
     if record is None and (trust != "published" or column not in facts.schema.names):
-        return Verdict(
-            None, index.mistrust or "the index has no companion record, and is not trusted without one"
-        )
+        return Verdict(None, index.mistrust or "the index has no companion record, and is not trusted")
     name = (column or "") if record is None else ".".join(record.column)
     if record is not None and len(record.column) != 1:
         return Verdict(None, f"the index describes the nested column {name}")

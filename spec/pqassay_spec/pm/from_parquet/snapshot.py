@@ -401,8 +401,5 @@ def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[Exte
         return None, "it is of an unknown kind"
     start, length = offset + taken, header.numBytes
     if length < BLOCK_SIZE or length % BLOCK_SIZE or start + length > framing.footer_start:
-        return (
-            None,
-            f"a bitset of {length} bytes at {start} is not made of whole blocks in the body of the file",
-        )
+        return None, f"a bitset of {length} bytes at {start} is not whole blocks in the body of the file"
     return ExternalBloom(start, length), ""
