@@ -218,10 +218,21 @@ def run_report(texts: list[str] | None = None) -> RunReport:
 
 
 def rendered(report: Report | RunReport, name: FormatName) -> str:
-    """A report as text of a format."""
+    """A report as text of a format, with every detail."""
     stream = io.StringIO()
-    write_report(report, name, stream, values=True)
+    write_report(report, name, stream, values=True, verbose=True)
     return stream.getvalue()
+
+
+def lines_of_files(report: Report) -> list[int]:
+    """How many lines the text of a report has about each of its files with findings, if that were the only one."""
+    counts_of_lines: list[int] = []
+    for file in report.files:
+        if file.findings:
+            stream = io.StringIO()
+            write_report(dataclasses.replace(report, files=[file]), FormatName.TEXT, stream)
+            counts_of_lines.append(len(stream.getvalue().splitlines()))
+    return counts_of_lines
 
 
 def samples() -> dict[str, Report | RunReport]:

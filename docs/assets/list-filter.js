@@ -1,14 +1,22 @@
 // Filters of a long table: choices and a text, kept in the address, so that a view can be linked to.
+// Of the rows that fit, the first are shown, and a button shows more.
 // A form with data-list names the table; each choice compares with the words of data-<name> of a row.
 // Without this script the form stays hidden and the table is whole.
 (() => {
   const SHOWN = "shown";
+  const PAGE = 50; // rows that are shown at once
 
   function attach(form) {
     const rows = [...document.querySelectorAll(`${form.dataset.list} tbody tr`)];
     const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
     const fields = [...form.elements].filter((field) => field.name);
     const output = form.querySelector("output");
+    const more = document.createElement("button");
+    more.type = "button";
+    more.className = "md-button more-rows";
+    const table = rows[0].closest("table");
+    (table.closest(".scroll") ?? table).after(more);
+    let limit = PAGE;
 
     const wanted = (row) =>
       fields.every((field) => {
@@ -19,13 +27,19 @@
       });
 
     function show() {
-      let count = 0;
-      for (const row of rows) {
-        const fits = wanted(row);
-        row.hidden = !fits;
-        count += fits;
-      }
-      output.textContent = `${count} of ${rows.length} ${SHOWN}`;
+      const fitting = new Set(rows.filter(wanted));
+      const target = [...fitting].findIndex((row) => row.id && `#${row.id}` === location.hash);
+      const shown = new Set([...fitting].slice(0, Math.max(limit, target + 1)));
+      for (const row of rows) row.hidden = !shown.has(row);
+      more.hidden = shown.size === fitting.size;
+      more.textContent = `Show ${Math.min(PAGE, fitting.size - shown.size)} more`;
+      output.textContent = `${fitting.size} of ${rows.length}, ${shown.size} ${SHOWN}`;
+    }
+
+    function begin() {
+      limit = PAGE;
+      show();
+      remember();
     }
 
     function remember() {
@@ -52,19 +66,17 @@
     }
 
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", () => {
+    form.addEventListener("input", begin);
+    form.addEventListener("reset", () => setTimeout(begin));
+    more.addEventListener("click", () => {
+      limit += PAGE;
       show();
-      remember();
     });
-    form.addEventListener("reset", () =>
-      setTimeout(() => {
-        show();
-        remember();
-      }),
-    );
+    addEventListener("hashchange", show);
     form.hidden = false;
     recall();
     show();
+    if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }
 
   for (const form of document.querySelectorAll("form[data-list]")) attach(form);

@@ -21,6 +21,7 @@ from pqassay_spec.grammar.field_paths import get
 from pqassay_spec.mutation.mutations import FORMS, IN_DATA, Mutation, form_of, mutate_files
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import families, file_rules, rules
+from report_samples import lines_of_files
 
 MANIFESTS = sorted(GOLDEN_FILES.rglob("case.json"))
 CASES: dict[str, dict[str, Any]] = {
@@ -69,6 +70,10 @@ def test_exactly_the_expected_rules_are_reported() -> None:
     expected = {name: case["expect"]["check"]["rules"] for name, case in CASES.items()}
 
     assert expected == {name: found(name) for name in CASES}
+
+
+def test_the_text_about_a_file_has_at_most_25_lines() -> None:
+    assert {} == {name: count for name in CASES for count in lines_of_files(judged(name)) if count > 25}
 
 
 OLDER = {"pix/bound-not-a-number", "pix/half-bound-not-a-number", "pix/page-of-nan"}

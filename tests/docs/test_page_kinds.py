@@ -93,3 +93,20 @@ def test_who_wants_it_dark_gets_it_dark(browser: Browser, address: str) -> None:
         with browser.open(f"{address}faq.html", dark=dark, begins=WITHOUT_SEARCH) as tab:
             schemes.append(tab.evaluate("document.body.dataset.mdColorScheme"))
     assert ["default", "slate"] == schemes
+
+
+def test_a_long_list_shows_50_rows_and_more_on_demand_and_the_row_of_an_address(
+    browser: Browser, address: str
+) -> None:
+    page, rows = f"{address}rules/index.html", "#all-rules tbody tr:not([hidden])"
+    shown = f"document.querySelectorAll('{rows}').length"
+    with browser.open(page, begins=WITHOUT_SEARCH) as tab:
+        first = tab.evaluate(shown)
+        tab.evaluate("document.querySelector('.more-rows').click()")
+        assert (50, 100) == (first, tab.evaluate(shown))
+
+        find = "document.querySelector('form.filter [name=q]')"
+        tab.evaluate(f"{find}.value = 'sta-041'; {find}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+        assert (1, True) == (tab.evaluate(shown), tab.evaluate("document.querySelector('.more-rows').hidden"))
+    with browser.open(f"{page}#sta-041", begins=WITHOUT_SEARCH) as tab:
+        assert tab.evaluate("document.getElementById('sta-041').checkVisibility()")

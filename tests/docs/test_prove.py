@@ -20,6 +20,7 @@ from pqassay.proof.engines import Engine
 from pqassay.proof.trial import Asked, EngineProcesses
 from pqassay.proof.worker import ProofAnswer, _answer
 from pqassay.report.model import FileReport, Finding, Report
+from pqassay.report.renderers.details import is_column_named
 from pqassay.report.renderers.text import render
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def with_gaps(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
 
 def is_shown(finding: Finding, shown: Sequence[str]) -> bool:
     """Whether the guide shows a finding in full."""
-    lines = (f"    found     {finding.message}", f"    column    {finding.column}")
-    return lines in pairwise(shown)
+    found = f"    found     {finding.message}"
+    is_named = is_column_named(finding) and found in shown
+    return is_named or (found, f"    column    {finding.column}") in pairwise(shown)
 
 
 def proved(reports: Sequence[Report]) -> list[Report]:

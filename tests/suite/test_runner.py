@@ -407,20 +407,21 @@ def test_temporary_paths_do_not_get_into_the_result(tmp_path: Path) -> None:
 def test_a_failure_shows_the_rule_what_was_expected_what_came_and_how_to_repeat_it(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
     broken_case(tmp_path / "cases", parent="made/good", effect="The table cannot be read.")
-    result = command(tmp_path, "--timeout", "7", body=ACCEPT_LINT)
-    lines = result.stdout.splitlines()
+    result, verbose = (command(tmp_path, "--timeout", "7", *more, body=ACCEPT_LINT) for more in ([], ["-v"]))
+    lines, every = result.stdout.splitlines(), verbose.stdout.splitlines()
     end = lines.index("")
 
     assert 1 == result.exit_code
+    assert ["    case      The case made/broken", "    more      pqassay explain IDX1-006"] == [
+        line for line in every[: every.index("")] if line not in lines
+    ]
     assert [
         "failed  made/broken  lint",
         "    observed  accepts what must be refused",
-        "    case      The case made/broken",
         f"    rule      IDX1-006 {rules()['IDX1-006'].sentence}",
         "    because   accepted",
         "    expected  reject",
         "    actual    accept",
-        "    more      pqassay explain IDX1-006",
         (
             f"    repeat    pqassay suite run --cases {tmp_path}/cases --timeout 7 --case made/broken --operation lint "
             f"--keep kept -- {tmp_path}/driver"
@@ -431,7 +432,7 @@ def test_a_failure_shows_the_rule_what_was_expected_what_came_and_how_to_repeat_
 def test_no_failure_takes_more_than_25_lines_and_no_control_characters_get_through(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases", "made/good")
     body = 'i=0; while [ $i -lt 200 ]; do echo "\033[31mline $i" >&2; i=$((i+1)); done; echo "\033[31mpanic: at 150" >&2; exit 1'
-    result = command(tmp_path, "--operation", "decode", body=body)
+    result = command(tmp_path, "--operation", "decode", "--verbose", body=body)
     lines = result.stdout.splitlines()
 
     assert 4 == result.exit_code

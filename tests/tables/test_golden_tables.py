@@ -18,6 +18,7 @@ from pqassay.checks import asking, registry
 from pqassay.judge import file_check
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.rules.catalogue import families, file_rules
+from report_samples import lines_of_files
 
 CASES: dict[str, dict[str, Any]] = {
     path.parent.relative_to(GOLDEN_FILES).as_posix(): json.loads(path.read_text())
@@ -102,6 +103,10 @@ def test_taking_a_check_away_changes_a_verdict(rule: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(file_check, "_planned", cache(file_check._planned.__wrapped__))
 
     assert rule not in found(name, judged.__wrapped__(name))
+
+
+def test_the_text_about_a_file_has_at_most_25_lines() -> None:
+    assert {} == {name: count for name in CASES for count in lines_of_files(judged(name)) if count > 25}
 
 
 def test_every_rule_is_accounted_for_exactly_once() -> None:

@@ -43,9 +43,9 @@ def as_code(text: str) -> str:
 def option(one: Declared) -> list[str]:
     """The row of an option of a check."""
     names = f"--{one.name} {one.option.metavar}".rstrip()
-    others = [f"-{one.option.short} {one.option.metavar}"] if one.option.short else []
+    others = [f"-{one.option.short} {one.option.metavar}".rstrip()] if one.option.short else []
     if one.option.kind == "flag":
-        others = [f"--no-{one.name}"]
+        others.append(f"--no-{one.name}")
     return [", ".join(f"`{name}`" for name in (names, *others)), as_code(one.option.help)]
 
 
@@ -93,7 +93,7 @@ def own(command: Any) -> Iterator[str]:
         yield "No options of its own."
     if len(shown) < len(options):
         yield ""
-        yield "`--help` lists the options of [`pqassay check`](#pqassay-check) that it also takes."
+        yield "`--help-all` lists the options of [`pqassay check`](#pqassay-check) that it also takes."
 
 
 def _is_shared(parameter: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pages.implementations.answers import BAD, Answer, worst
+from pages.implementations.answers import BAD, SIGNS, Answer, worst
 from pages.implementations.matrix import kind_of
 from pages.page import Site, case_page, implementation_page
 from pages.tables.engine_answers import SILENT
@@ -62,10 +62,12 @@ def small_matrix(site: Site) -> Iterator[str]:
         for rule in shown
         for _, case_id in (rows[rule],)
     ]
+    verdicts = {answer.verdict if answer else "not asked" for *_, answers in table for answer in answers}
     yield site.render(
         "small_matrix.html",
         HERE,
         rows=table,
+        seen=[verdict for verdict in SIGNS if verdict in verdicts],
         names=names,
         cases=site.cases,
         case_page=case_page,

@@ -12,7 +12,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from pqassay.cli.failure import OutputFile, fail, failing_on_files, require_no_data
+from pqassay.cli.failure import OutputFile, Verbose, fail, failing_on_files, require_no_data
 from pqassay_spec.base.help_pages import epilog, example
 
 EPILOG = epilog(
@@ -56,6 +56,7 @@ def diff(
         ),
     ] = None,
     output: OutputFile = None,
+    verbose: Verbose = False,
 ) -> None:
     """Compare two files field by field; ignore what only moved."""
     from pqassay.cli.output import print_written
@@ -90,7 +91,8 @@ def diff(
             if is_json:
                 stream.write(f"{differences.to_json()}\n")
             else:
-                render(differences, stream, (before, after) if hexdump else None, follows=moved)
+                sources = (before, after) if hexdump else None
+                render(differences, stream, sources, follows=moved, verbose=verbose)
 
         print_written(write, output)
     raise typer.Exit(differences.exit_code)

@@ -17,7 +17,7 @@ def explain(
         typer.Argument(metavar="RULE", help="Rule id, or prefix of a family. Default: all rules."),
     ] = None,
 ) -> None:
-    """Explain what a rule demands, where it comes from and what breaking it costs."""
+    """Explain a rule: its source, what breaking it costs, an example."""
     from pqassay import explain as explaining
 
     rule_id = rule.upper() if rule else None

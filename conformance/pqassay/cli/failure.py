@@ -24,6 +24,9 @@ OUR_WORDS = (b"pqassay", b"conformant", b"errored", b'"kind": "status"')
 OutputFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Write to FILE instead of stdout.")]
 """The option ``--output`` of commands that print; see `require_no_data`."""
 
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every detail, in text.")]
+"""The option ``--verbose`` of commands that print reports."""
+
 
 def fail(message: str, code: int = 2) -> NoReturn:
     """Print an error on stderr and leave with ``code``."""

@@ -64,7 +64,7 @@ spark = group(
             "pm": "pqassay_spark.cli.pm:pm",
         }
     },
-    help_text="Run on Apache Spark. Needs Java 17+ and `pip install '.[spark]'` in a checkout.",
+    help_text="Run on Apache Spark.\n\nNeeds Java 17+ and `pip install '.[spark]'` in a checkout.",
     epilog=epilog("`pqassay spark check lake`"),
 )
 

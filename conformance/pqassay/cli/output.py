@@ -69,6 +69,7 @@ def print_report(
     site: str | None = None,
     salt: str | None = None,
     values: bool | None = None,
+    verbose: bool = False,
 ) -> None:
     """Print a report on stdout, or write it to a file, whole.
 
@@ -80,13 +81,14 @@ def print_report(
         site: Address of the site with the rules' pages.
         salt: The salt of the digests that stand for values.
         values: Whether values are shown, see `write_report`; ``render`` shows what is in the report.
+        verbose: Whether text has every detail.
     """
 
     def write(stream: TextIO) -> None:
         if render is not None and format_name is FormatName.TEXT:
             render(cast("Report", report), stream)
         else:
-            write_report(report, format_name, stream, site, salt=salt, values=values)
+            write_report(report, format_name, stream, site, salt=salt, values=values, verbose=verbose)
 
     print_written(write, output)
 

@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn, TextIO
 
 import typer
 
-from pqassay.cli.failure import OutputFile, fail, require_format, require_no_data, require_site
+from pqassay.cli.failure import OutputFile, Verbose, fail, require_format, require_no_data, require_site
 from pqassay.cli.output import print_report, print_written
 from pqassay.errors import UsageError
 from pqassay.report.comparison import ReportComparison, compare
@@ -74,8 +74,9 @@ def report(
             show_default=False,
         ),
     ] = None,
+    verbose: Verbose = False,
 ) -> None:
-    """Convert a report, compare it with an earlier one, or put several side by side.
+    """Convert a report, compare two, or put several side by side.
 
     Several reports must be results of `pqassay suite run`.
     """
@@ -103,7 +104,7 @@ def report(
     elif against is None:
         if isinstance(reports[0], RunReport):
             require_format(chosen, "results of runs are printed", OF_RUNS)
-        print_report(reports[0], chosen, output, site=site, salt=salt, values=values)
+        print_report(reports[0], chosen, output, site=site, salt=salt, values=values, verbose=verbose)
     else:
         _print_comparison(
             _hidden(_read(against), salt, values), _hidden(reports[0], salt, values), chosen, output

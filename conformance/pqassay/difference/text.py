@@ -18,8 +18,8 @@ COLOURS: dict[Kind, str] = {
     "stored otherwise": "magenta",
 }
 
-SHOWN = 200
-"""Changes that the text names; further ones are counted."""
+SHOWN = 8
+"""Changes that the text names unless it is verbose; further ones are counted."""
 
 WIDTH = 17
 """Columns of the word that says what became of a field."""
@@ -31,6 +31,7 @@ def render(
     sources: tuple[Source, Source] | None = None,
     *,
     follows: bool = False,
+    verbose: bool = False,
 ) -> None:
     """Write the text.
 
@@ -39,12 +40,14 @@ def render(
         stream: Where to.
         sources: The files, of which the bytes of changed fields are shown; ``None`` for none.
         follows: Whether to list the offsets that follow, and the fields that moved, and not only to count them.
+        verbose: Whether all changes are named.
     """
     console = plain_console(stream)
-    for change in difference.changes[:SHOWN]:
+    shown = difference.changes if verbose else difference.changes[:SHOWN]
+    for change in shown:
         _change(console, change, change.kind, COLOURS[change.kind], sources)
-    if (rest := len(difference.changes) - SHOWN) > 0:
-        write_line(console, f"{'':<{WIDTH}}… and {rest:,} more; --format json has all")
+    if rest := len(difference.changes) - len(shown):
+        write_line(console, f"{'':<{WIDTH}}… and {rest:,} more; `-v` shows all")
     if follows:
         for change in difference.follows:
             _change(console, change, "follows", "cyan", None)

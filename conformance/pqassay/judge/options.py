@@ -41,6 +41,7 @@ class Option:
         metavar: What stands for that on the help page.
         short: A short form of that.
         in_file: Whether ``pqassay.toml`` may set it.
+        rare: Whether only the page of ``--help-all`` lists it.
     """
 
     help: str
@@ -49,6 +50,7 @@ class Option:
     metavar: str = ""
     short: str = ""
     in_file: bool = True
+    rare: bool = False
 
 
 class CheckOptions(TypedDict, total=False):
@@ -61,8 +63,8 @@ class CheckOptions(TypedDict, total=False):
     tier: Annotated[
         Tier | None,
         Option(
-            "Depth of the check: meta (tables only), footer, index, pages or values. Default: values for a file, or a table of "
-            "up to 100 files, under 1 GiB; meta over 1,000 files; else index.",
+            "Depth: meta (tables only), footer, index, pages or values. Default: values for one small file or table, "
+            "else index; meta over 1,000 files.",
             "Depth",
             "choice",
             "TIER",
@@ -71,7 +73,7 @@ class CheckOptions(TypedDict, total=False):
     level: Annotated[
         Threshold,
         Option(
-            "Lowest verdict that fails the check: must (FAIL) or should (WARN). Default: must.",
+            "Lowest verdict that fails: must (FAIL) or should (WARN). Default: must.",
             "Gate",
             "choice",
             "LEVEL",
@@ -103,11 +105,14 @@ class CheckOptions(TypedDict, total=False):
             "Depth",
             "text",
             "COLUMN",
+            rare=True,
         ),
     ]
     crc: Annotated[
         bool,
-        Option("Verify page checksums at tier pages too; tier values always does.", "Depth", "flag"),
+        Option(
+            "Verify page checksums at tier pages too; tier values always does.", "Depth", "flag", rare=True
+        ),
     ]
     profile: Annotated[
         ProfileName | None,
@@ -120,9 +125,7 @@ class CheckOptions(TypedDict, total=False):
     ]
     baseline: Annotated[
         AnyPath | None,
-        Option(
-            "Known findings, which do not fail the check (see `pqassay baseline`).", "Gate", "path", "FILE"
-        ),
+        Option("Known findings, which do not fail the check.", "Gate", "path", "FILE"),
     ]
     complete: Annotated[
         bool,
@@ -131,7 +134,7 @@ class CheckOptions(TypedDict, total=False):
     fail_on: Annotated[
         Sequence[str],
         Option(
-            "Fail only on these effects, comma-separated: rows-lost, wrong-rows, read-fails, pruning-lost, cosmetic.",
+            "Fail only on these effects: rows-lost, wrong-rows, read-fails, pruning-lost, cosmetic.",
             "Gate",
             "texts",
             "EFFECTS",
@@ -139,7 +142,7 @@ class CheckOptions(TypedDict, total=False):
     ]
     max_files: Annotated[
         int | None,
-        Option("Tolerate up to N files that fail.", "Gate", "whole", "N"),
+        Option("Tolerate up to N files that fail.", "Gate", "whole", "N", rare=True),
     ]
     rules: Annotated[
         str | None,
@@ -148,20 +151,17 @@ class CheckOptions(TypedDict, total=False):
             "Gate",
             "release",
             "RELEASE",
+            rare=True,
         ),
     ]
     values: Annotated[
         bool | None,
-        Option(
-            "Show values. Default: not in sarif and history.",
-            "Output",
-            "flag",
-        ),
+        Option("Show values. Default: not in sarif and history.", "Output", "flag", rare=True),
     ]
     salt: str | None
     as_files: Annotated[
         bool,
-        Option("Check Delta and Iceberg tables as plain folders of files.", "Table", "flag"),
+        Option("Check Delta and Iceberg tables as plain folders of files.", "Table", "flag", rare=True),
     ]
     at: Annotated[
         str | int | None,
@@ -171,6 +171,7 @@ class CheckOptions(TypedDict, total=False):
             "text",
             "STATE",
             in_file=False,
+            rare=True,
         ),
     ]
     version: int | None
@@ -184,12 +185,13 @@ class CheckOptions(TypedDict, total=False):
             "text",
             "LIST",
             in_file=False,
+            rare=True,
         ),
     ]
     since: Annotated[
         str | Since | None,
         Option(
-            "Check only files added since this version, snapshot, time, or `last` run.",
+            "Check only files added since a version, snapshot, time, or `last` run.",
             "Table",
             "text",
             "MOMENT",
@@ -212,6 +214,7 @@ class Limits(TypedDict, total=False):
             "Limits",
             "number",
             "SECONDS",
+            rare=True,
         ),
     ]
     memory: Annotated[
@@ -221,6 +224,7 @@ class Limits(TypedDict, total=False):
             "Limits",
             "size",
             "SIZE",
+            rare=True,
         ),
     ]
 

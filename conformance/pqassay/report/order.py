@@ -47,6 +47,11 @@ def observed_effect(finding: Finding) -> str:
     return "" if finding.observed is None else finding.observed.effect
 
 
+def is_harmful(findings: Iterable[Finding]) -> bool:
+    """Whether a finding that is not known could lose rows, give wrong ones or fail reads: what has it is not shown as good."""
+    return any(finding.could in HARM and not finding.known for finding in findings)
+
+
 def _rank(names: tuple[str, ...], name: str) -> int:
     return names.index(name) if name in names else len(names)
 

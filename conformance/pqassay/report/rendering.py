@@ -20,6 +20,7 @@ def write_report(
     *,
     salt: str | None = None,
     values: bool | None = None,
+    verbose: bool = False,
 ) -> None:
     """Write a report. The renderer is the module of `renderers` with the name of the format, loaded only where it is wanted.
 
@@ -30,6 +31,7 @@ def write_report(
         site: Address of the site with the rules' pages, for formats that link to them.
         salt: The salt of the digests that stand for values.
         values: Whether values of the files are shown; by default in all formats but `SHARED`.
+        verbose: Whether text has every detail.
     """
     is_shown = format_name not in SHARED if values is None else values
     if isinstance(report, Report) and not is_shown:
@@ -37,11 +39,14 @@ def write_report(
     if format_name is FormatName.JSON:
         stream.write(f"{report.to_json()}\n")
         return
-    is_run_as_text = format_name is FormatName.TEXT and isinstance(report, RunReport)
+    is_text = format_name is FormatName.TEXT
     renderer = importlib.import_module(
-        "pqassay.report.run.text" if is_run_as_text else f"pqassay.report.renderers.{format_name}"
+        "pqassay.report.run.text"
+        if is_text and isinstance(report, RunReport)
+        else f"pqassay.report.renderers.{format_name}"
     )
-    renderer.render(report, stream, **({"site": site} if format_name in LINKED else {}))
+    options = {"verbose": verbose} if is_text else {"site": site} if format_name in LINKED else {}
+    renderer.render(report, stream, **options)
 
 
 def write_side_by_side(shown: SideBySide, format_name: FormatName, stream: TextIO) -> None:

@@ -5,16 +5,16 @@ HTML is made from it, for a check and for a run alike, and Markdown for a check.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pqassay.report.coverage import unchecked
 from pqassay.report.model import BROKEN, FileReport, Finding, Report
-from pqassay.report.order import gravest_first, observed_effect
+from pqassay.report.order import gravest_first, is_harmful, observed_effect
 from pqassay.report.renderers.details import details, further
 from pqassay.report.rules import judged_against_line
 from pqassay.report.run import view as run_view
 from pqassay.report.run.model import RunReport
-from pqassay.report.view_model import OUTCOME_TONES, VERDICT_TONES, Item, ItemGroup, Tile, View
+from pqassay.report.view_model import OUTCOME_TONES, VERDICT_TONES, Item, ItemGroup, Tile, Tone, View
 
 
 def view(report: Report | RunReport) -> View:
@@ -75,7 +75,7 @@ def _of_check(report: Report) -> View:
         kind="check",
         title="pqassay check",
         outcome=outcome,
-        tone="warn" if outcome in BROKEN and not report.exit_code else OUTCOME_TONES[outcome],
+        tone="warn" if outcome in BROKEN and not report.exit_code else _tone(report.files, outcome),
         not_failing=report.not_failing,
         place="file",
         facts=[(label, value) for label, value in facts if value],
@@ -107,7 +107,13 @@ def _file(file: FileReport, report: Report) -> ItemGroup:
     if file.created_by:
         remarks.append(f"created by {file.created_by}")
     items = [_finding(finding, report) for finding in file.findings]
-    return ItemGroup(file.path, file.outcome, OUTCOME_TONES[file.outcome], remarks, items)
+    return ItemGroup(file.path, file.outcome, _tone([file], file.outcome), remarks, items)
+
+
+def _tone(files: Sequence[FileReport], outcome: str) -> Tone:
+    """The tone of an outcome, which is not good where a finding could do harm."""
+    harmful = outcome == "conformant" and is_harmful(finding for file in files for finding in file.findings)
+    return "warn" if harmful else OUTCOME_TONES[outcome]
 
 
 def _finding(finding: Finding, report: Report) -> Item:

@@ -32,7 +32,7 @@ Exit codes: 0 estimated, 2 usage, or nothing to check.
 
 
 @example(EPILOG)
-@checking(without=("Gate", "history", "metrics", "timeout", "memory"))
+@checking(without=("Gate", "history", "metrics", "timeout", "memory", "verbose"))
 def estimate(
     given: Given,
     *,
@@ -72,7 +72,7 @@ def estimate(
         ),
     ] = None,
 ) -> None:
-    """Predict what a check would cost: requests, bytes, time and money, by tier."""
+    """Predict what a check would cost: requests, bytes, time, money."""
     estimated(given, latency, bandwidth, request_price, gb_price)
 
 

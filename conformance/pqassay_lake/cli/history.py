@@ -68,7 +68,7 @@ def history(
     ] = None,
     output: OutputFile = None,
 ) -> None:
-    """Show what checks found, run after run: new findings, and who owns them."""
+    """Show findings run after run: which are new, and who owns them."""
     from pqassay.report.formats import FormatName, format_of
     from pqassay_lake.history.stores import history_at
     from pqassay_lake.history.text import text_of

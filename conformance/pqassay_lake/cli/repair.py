@@ -66,7 +66,7 @@ def repair(
         "repair-plan"
     ),
 ) -> None:
-    """Plan repairs: write a quarantine list, and SQL that rewrites a table's broken files."""
+    """Plan repairs: write a list of broken files, and SQL for tables."""
     from pqassay_lake.repair.planning import plan_of
     from pqassay_lake.repair.reports import read_report
     from pqassay_lake.repair.writing import text_lines, write_plan

@@ -49,7 +49,7 @@ def sample(
         float, typer.Option(metavar="PERCENT", help="Confidence level of the bounds.")
     ] = 95,
 ) -> None:
-    """Check a random sample; report how many files may be broken, by writer and rule."""
+    """Check a random sample; report how many files may be broken."""
     run(given, conclude=sampling(bound, seed, confidence), is_partial=True)
 
 

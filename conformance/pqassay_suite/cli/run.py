@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from pqassay.cli.failure import OutputFile, fail, require_format, require_no_data
+from pqassay.cli.failure import OutputFile, Verbose, fail, require_format, require_no_data
 from pqassay.cli.output import print_report, write_output
 from pqassay.cli.report import print_side_by_side
 from pqassay.report.formats import ABREAST, OF_RUNS, RUN_FORMAT_HELP, FormatName, format_of
@@ -69,7 +69,7 @@ EPILOG = epilog(
 )
 
 
-@example(EPILOG)
+@example(EPILOG, rare=("max_size", "max_values", "queries", "validate_protocol", "memory"))
 def run(
     driver: DriverCommand = None,
     shipped: Annotated[
@@ -153,6 +153,7 @@ def run(
         FormatName | None, typer.Option("--format", metavar="FORMAT", help=RUN_FORMAT_HELP)
     ] = None,
     output: OutputFile = None,
+    verbose: Verbose = False,
 ) -> None:
     """Test a reader or writer, in any language, with golden or your own files."""
     require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
@@ -239,7 +240,7 @@ def run(
     }
     options = [part for name, value in options_named.items() if value for part in (name, value)]
     report = dataclasses.replace(report, options=options + ["--validate-protocol"] * validate_protocol)
-    print_report(report, chosen_format, output)
+    print_report(report, chosen_format, output, verbose=verbose)
     if output is None and chosen_format is FormatName.TEXT:
         print_times(times)
     raise typer.Exit(0 if write_expectations is not None else report.exit_code)

@@ -51,11 +51,13 @@ function finding(one, root, show, isOpen) {
 export function verdict(told) {
   const tally = {};
   for (const one of told.findings) tally[one.verdict] = (tally[one.verdict] ?? 0) + 1;
+  // What only a deeper tier can tell may lose rows: without it a file is not shown as good.
+  const tone = told.deeper && told.tone === "good" ? "plain" : told.tone;
   const deeper = told.deeper
     ? `${count(told.deeper, "rule")} need more than tier ${told.tier}: `
     : "Nothing deeper was left out.";
   return [
-    el("h2", {}, el("span", { class: "path" }, told.name), " ", badge(told.outcome, told.tone)),
+    el("h2", {}, el("span", { class: "path" }, told.name), " ", badge(told.outcome, tone)),
     el(
       "p",
       {},

@@ -61,7 +61,7 @@ def _show(request: Request, report: Report, notes: list[str]) -> None:
     def text(report: Report, stream: TextIO) -> None:
         from pqassay.report.renderers.text import render
 
-        render(report, stream, notes=notes, files_named=FILES_NAMED)
+        render(report, stream, notes=notes, files_named=FILES_NAMED, verbose=request.verbose)
 
     if request.format is not FormatName.TEXT:
         for note in notes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from pqassay_reader.answer.estimates import KINDS, Estimated, estimated
 from pqassay_reader.answer.lake import Lake
 from pqassay_reader.answer.question import Question, parse_question
 from pqassay_reader.answer.row_tables import RowTables
-from pqassay_reader.answer.settling import Settled, settled
+from pqassay_reader.answer.settling import settled
 from pqassay_reader.answer.tally import Tally
 from pqassay_reader.answer.zones import answered_by_zones
 from pqassay_reader.condition.rows import condition_of
@@ -151,7 +150,7 @@ class Answerer:
         zones = answered_by_zones(lake, asked, known, needed, reader.fields)
         tally.add_zones(zones.rows, zones.sums)
         read = needed & ~zones.answered
-        for table in reader.rows(read, _sure(known, needed)):
+        for table in reader.rows(read):
             tally.add_rows(table)
         found = tally.answer({one.asked: one.estimate for one in estimates})
         return Answer(found, self._effort(needed, read, reader.length), tuple(estimates))
@@ -172,14 +171,6 @@ class Answerer:
             sum(file.requests for file in lake.known),
             data_bytes,
         )
-
-
-def _sure(known: Sequence[Settled], needed: Mask) -> Mask:
-    """The row groups of which a row certainly satisfies a condition, given its parts: one is true of it, the others of all rows."""
-    sure = needed.copy() if not known else np.zeros(len(needed), np.bool_)
-    for one in known:
-        sure |= np.logical_and.reduce([one.some, *(other.must for other in known if other is not one)])
-    return sure
 
 
 __all__ = ["Answer", "Answerer", "Effort", "Estimated"]

@@ -23,12 +23,12 @@ from pqassay_reader.answer.lake import Lake
 from pqassay_reader.answer.question import Aggregate, Question
 from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.directory.arrays import Mask
-from pqassay_reader.directory.plain_arrays import plain_array
+from pqassay_reader.directory.plain_arrays import Packed, plain_arrays, stored_type
 from pqassay_reader.directory.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reference.directory.making.sketches import library
 from pqassay_reference.directory.reading.blob import Numbers
-from pqassay_reference.directory.reading.usable_entries import LeftAside
+from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType
@@ -36,7 +36,6 @@ from pqassay_spec.directory.packed_values import join_values, value_width
 from pqassay_spec.directory.sketches import has_quantiles, size_parameter
 from pqassay_spec.parquet.column_order import FLOATING, Order, type_order
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
-from pqassay_spec.parquet.thrift import SchemaElement
 
 DEVIATIONS = 2
 """Standard deviations from an estimate of distinct values to its bounds."""
@@ -162,11 +161,14 @@ def _of_lake(lake: Lake, one: Aggregate, wanted: Sequence[_Sketched]) -> Estimat
                 sketches += [(each.file.name, sketch) for sketch in made]
     if lacking:
         raise Refused(_what_lacks(one, kind, lacking))
-    return (
-        _distinct(one, sketches)
-        if kind is IndexType.HLL
-        else _quantile(one, sketches, leaf, compared_type(arrow))
-    )
+    sizes = [size_parameter(kind.name, sketch) for _, sketch in sketches] or [0]
+    union = _united(kind, max(sizes), sketches) if sketches else None
+    if kind is IndexType.HLL:
+        values, error = _distinct(union)
+    else:
+        values, error = _quantile(union, one.rank or 0.0, leaf, compared_type(arrow))
+    best, lower, upper = values
+    return Estimated(one, best, lower, upper, kind, len(sketches), min(sizes), error)
 
 
 def _of_file(
@@ -174,33 +176,38 @@ def _of_file(
 ) -> tuple[SchemaLeaf | None, list[bytes] | None]:
     """The column in a file, ``None`` if it has none; and the fewest sketches that are about the row groups and nothing else, if there are such."""
     file = asked.file
-    called = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column or "")]
-    if len(called) > 1:
-        raise Refused(f"{file.name}: there are {len(called)} columns called {one.column}")
-    known: list[EntrySketches] = []
-    for entry in file.entries.get((kind, one.column or ""), ()) if called else ():
-        if entry.entry.key not in file.blobs:
-            try:
-                file.blobs[entry.entry.key] = read_sketches(
-                    entry, file, file.facts.framing, file.facts.metadata
-                )
-            except FormatError as error:
-                file.directory.aside.append(LeftAside(entry.name, error.reason or str(error)))
-                file.blobs[entry.entry.key] = None
-        if file.blobs[entry.entry.key] is not None:
-            known.append(file.blobs[entry.entry.key])
+    leaves = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column or "")]
+    if not leaves:
+        return None, None
+    if len(leaves) > 1:
+        raise Refused(f"{file.name}: there are {len(leaves)} columns called {one.column}")
+    several = [_entry_sketches(file, entry) for entry in file.entries.get((kind, one.column or ""), ())]
+    known = [each for each in several if each is not None]
     for each in sorted(known, key=lambda entry: len(entry.sketches)):
         if each.granularity is not Granularity.FILE:
             places = np.flatnonzero(np.isin(each.row_group, asked.row_groups)).tolist()
-            return called[0], [each.sketches[place] for place in places]
+            return leaves[0], [each.sketches[place] for place in places]
         if asked.is_whole:
-            return called[0], each.sketches
-    return (called[0] if called else None), None
+            return leaves[0], each.sketches
+    return leaves[0], None
+
+
+def _entry_sketches(file: KnownFile, entry: UsableEntry) -> EntrySketches | None:
+    """The sketches of an entry, read once; ``None`` if it is left aside."""
+    key = entry.entry.key
+    if key not in file.blobs:
+        try:
+            file.blobs[key] = read_sketches(entry, file, file.facts.framing, file.facts.metadata)
+        except FormatError as error:
+            file.directory.aside.append(LeftAside(entry.name, error.reason or str(error)))
+            file.blobs[key] = None
+    sketches: EntrySketches | None = file.blobs[key]
+    return sketches
 
 
 def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
     """Raise `Refused` where two files have a column in types whose sketches hold other numbers, or that have none."""
-    if _type_of(leaf.element) != _type_of(other.element):
+    if stored_type(leaf.element) != stored_type(other.element):
         raise Refused(
             f"{name} has column {one.column} in another type; its sketches cannot be united with others"
         )
@@ -208,17 +215,10 @@ def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: st
         raise Refused(f"APPROX_QUANTILE takes numbers; column {one.column} of {name} holds none")
 
 
-def _type_of(element: SchemaElement) -> tuple[Any, ...]:
-    logical = repr(element.logicalType), element.converted_type
-    return element.type, element.type_length, *logical, element.scale, element.precision
-
-
 def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -> str:
     """Why sketches of a file do not serve, and the command that helps."""
-    file, others = (
-        lacking[0].file,
-        f" (nor have {len(lacking) - 1:,} other files)" if len(lacking) > 1 else "",
-    )
+    file = lacking[0].file
+    others = f" (nor have {len(lacking) - 1:,} other files)" if len(lacking) > 1 else ""
     asked = f"{one.function.upper()}({one.column}) is answered from {kind.name} sketches"
     quoted = shlex.quote(file.name)
     add = f"pqassay index add {quoted} --type {kind.name.lower()} --columns {one.column}"
@@ -238,46 +238,40 @@ def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -
 # --------------------------------------------------------------------------------------------------- the sketches
 
 
-def _united(union: Any, read: Any, sketches: Sequence[tuple[str, bytes]]) -> None:
-    """Give sketches to a union. Raises `Refused` for one that the library cannot read."""
+def _united(kind: IndexType, size: int, sketches: Sequence[tuple[str, bytes]]) -> Any:
+    """The union of sketches. Raises `Refused` for one that the library cannot read."""
+    if kind is IndexType.HLL:
+        union: Any = library().hll_union(size)
+        add, read = union.update, library().hll_sketch.deserialize
+    else:
+        union = library().kll_doubles_sketch(size)
+        add, read = union.merge, library().kll_doubles_sketch.deserialize
     for path, sketch in sketches:
         try:
-            union(read(sketch))
+            add(read(sketch))
         except LIBRARY_FAILURES as error:
             raise Refused(f"{path}: a sketch cannot be read: {' '.join(str(error).split())}") from None
+    return union
 
 
-def _distinct(one: Aggregate, sketches: Sequence[tuple[str, bytes]]) -> Estimated:
-    """How many distinct values there are."""
-    lower = upper = estimate = error = 0.0
-    sizes = [size_parameter(IndexType.HLL.name, sketch) for _, sketch in sketches] or [0]
-    if sketches:
-        union = library().hll_union(max(sizes))
-        _united(union.update, library().hll_sketch.deserialize, sketches)
-        estimate, lower = union.get_estimate(), union.get_lower_bound(DEVIATIONS)
-        upper = union.get_upper_bound(DEVIATIONS)
-        error = max(upper - estimate, estimate - lower) / estimate / DEVIATIONS if estimate else 0.0
+def _distinct(union: Any) -> tuple[Any, float]:
+    """How many distinct values there are, with bounds, and the error of it."""
+    if union is None:
+        return [pa.scalar(0, pa.int64())] * 3, 0.0
+    estimate, lower = union.get_estimate(), union.get_lower_bound(DEVIATIONS)
+    upper = union.get_upper_bound(DEVIATIONS)
+    error = max(upper - estimate, estimate - lower) / estimate / DEVIATIONS if estimate else 0.0
     counts = round(estimate), math.floor(lower), math.ceil(upper)
-    first, second, third = (pa.scalar(value, pa.int64()) for value in counts)
-    return Estimated(one, first, second, third, IndexType.HLL, len(sketches), min(sizes), error)
+    return [pa.scalar(count, pa.int64()) for count in counts], error
 
 
-def _quantile(
-    one: Aggregate, sketches: Sequence[tuple[str, bytes]], leaf: SchemaLeaf | None, kind: pa.DataType
-) -> Estimated:
-    """The value that a share of all values does not exceed."""
-    values: list[Any] = [pa.scalar(None, kind)] * 3
-    rank, error = one.rank or 0.0, 0.0
-    sizes = [size_parameter(IndexType.KLL.name, sketch) for _, sketch in sketches] or [0]
-    if sketches:
-        union = library().kll_doubles_sketch(max(sizes))
-        _united(union.merge, library().kll_doubles_sketch.deserialize, sketches)
-        error = union.normalized_rank_error(False) if union.is_estimation_mode() else 0.0
-        if not union.is_empty() and leaf is not None:
-            ranks = rank, max(rank - error, 0.0), min(rank + error, 1.0)
-            values = [_value(leaf, _at_rank(union, each), kind) for each in ranks]
-    first, second, third = values
-    return Estimated(one, first, second, third, IndexType.KLL, len(sketches), min(sizes), error)
+def _quantile(union: Any, rank: float, leaf: SchemaLeaf | None, kind: pa.DataType) -> tuple[Any, float]:
+    """The value that a share of all values does not exceed, with bounds, and the error of its rank."""
+    error = union.normalized_rank_error(False) if union is not None and union.is_estimation_mode() else 0.0
+    if union is None or union.is_empty() or leaf is None:
+        return [pa.scalar(None, kind)] * 3, error
+    ranks = rank, max(rank - error, 0.0), min(rank + error, 1.0)
+    return [_value(leaf, _at_rank(union, each), kind) for each in ranks], error
 
 
 def _at_rank(union: Any, rank: float) -> float:
@@ -300,7 +294,7 @@ def _value(leaf: SchemaLeaf, number: float, kind: pa.DataType) -> Any:
     else:
         limits = np.iinfo(f"{'u' if order is Order.UNSIGNED else 'i'}{width}")
         raw = np.array(min(max(int(number), int(limits.min)), int(limits.max)), limits.dtype).tobytes()
-    array = plain_array(element, join_values(int(element.type or 0), [raw]), 1)
+    (array,) = plain_arrays([Packed(element, join_values(int(element.type or 0), [raw]), 1)])
     return array.cast(kind, safe=False)[0]
 
 

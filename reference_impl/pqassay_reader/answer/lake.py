@@ -11,7 +11,8 @@ import pyarrow.dataset as pads
 
 from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.lake.known_file import KnownFile
-from pqassay_reader.lake.lake_sets import LOCAL_THREADS, REMOTE_THREADS, DistinctSets, LakeSets, Progress
+from pqassay_reader.lake.lake_sets import LOCAL_THREADS, REMOTE_THREADS, DistinctSets, Progress
+from pqassay_reader.pages.excluding import FileSets
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.files.listing import ListedFiles
 from pqassay_spec.grammar.thrift_decoder import collector_paused
@@ -49,7 +50,7 @@ class Lake(DistinctSets):
         self.known: list[KnownFile] = []
         # A thousand footers are a million objects and no cycle: looking for some again and again takes as long as to read them.
         with collector_paused(), ThreadPoolExecutor(threads) as pool:
-            for file in pool.map(lambda one: KnownFile.open(one.path, filesystem), self.fragments):
+            for file in pool.map(lambda one: KnownFile(one.path, filesystem), self.fragments):
                 self.known.append(file)
                 if progress is not None:
                     progress(len(self.known), len(self.fragments))
@@ -66,9 +67,9 @@ class Lake(DistinctSets):
         """The columns at the top level that some columns are or belong to. Raises as `kind` does."""
         return list(dict.fromkeys(find_column(self.schema, name)[0][0] for name in sorted(names)))
 
-    def sets(self, names: Collection[str], fields: Collection[str]) -> LakeSets:
+    def sets(self, names: Collection[str], fields: Collection[str]) -> FileSets:
         """The distinct sets of some columns that are worth their bytes where some fields would be read without them."""
-        return LakeSets(self.of(names, lambda _: fields), self.file_of, len(self.known))
+        return FileSets(self.of(names, lambda _: fields), self.file_of, len(self.known))
 
 
 __all__ = ["Lake"]

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import sqlglot
 from sqlglot import expressions as exp
 from sqlglot.dialects.sqlite import SQLite
-from sqlglot.errors import SqlglotError
 
-from pqassay_reader.condition.text import LONGEST, parsed_tree
+from pqassay_reader.condition.text import column_name, parsed_sql, parsed_tree
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused
 
@@ -136,15 +134,9 @@ def parse_question(text: str) -> Question:
     Raises:
         Refused: It is not SQL, or is not supported.
     """
-    if len(text) > LONGEST:
-        raise Refused(f"the question has {len(text)} characters, where {LONGEST} are the most")
-    try:
-        parsed: Any = sqlglot.parse_one(text, dialect=Questions)
-    except SqlglotError as error:
-        first = str(error).partition("\n")[0].split(". Line")[0]
-        raise Refused(f"not valid SQL: {first}; {SUPPORTED}") from None
-    except RecursionError:
-        raise Refused("the question is nested too deeply") from None
+    parsed = parsed_sql(
+        text, "question", lambda problem: f"not valid SQL: {problem}; {SUPPORTED}", dialect=Questions
+    )
     if not isinstance(parsed, exp.Select):
         raise Refused(f"not a SELECT; {SUPPORTED}")
     table = _table(parsed)
@@ -220,7 +212,7 @@ def _number(parsed: Any, part: str) -> int | None:
 def _item(node: Any) -> Item:
     function = _FUNCTIONS.get(type(node))
     if function is None:
-        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+        if not isinstance(node, exp.Column) or column_name(node) is None:
             raise _unsupported(node)
         return _column(node)
     # More arguments, DISTINCT and the like are others of the node's parts.
@@ -244,10 +236,10 @@ def _item(node: Any) -> Item:
 
 
 def _column(node: Any) -> str:
-    node = node.unnest()
-    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-        raise Refused(f"{node.sql()!r} is not a column; {SUPPORTED}")
-    return ".".join(part.name for part in node.parts)
+    name = column_name(node)
+    if name is None:
+        raise Refused(f"{node.unnest().sql()!r} is not a column; {SUPPORTED}")
+    return name
 
 
 __all__ = ["SUPPORTED", "Aggregate", "Item", "Question", "SortKey", "parse_question"]

@@ -32,16 +32,12 @@ class Settled(NamedTuple):
 
     Attributes:
         condition: The part.
-        columns: The columns that it names.
         may: Whether it may be true of a row.
-        some: Whether distinct sets say that it is true of one.
         must: Whether it is true of all rows.
     """
 
     condition: Condition
-    columns: frozenset[str]
     may: Mask
-    some: Mask
     must: Mask
 
 
@@ -63,14 +59,13 @@ def settled(
     settlements: list[Settled] = []
     for part in parts_of(predicate) if predicate is not None else []:
         if part.columns.issubset(lake.partitions):
-            may = some = must = _by_folders(lake, part.condition)
+            may = must = _by_folders(lake, part.condition)
         else:
             sets = lake.sets(part.columns, fields)
             may, must = sets.row_groups(part.condition, EVERY), sets.certain_row_groups(part.condition)
-            some = sets.row_groups_with_some(part.condition)
             if asks_statistics:
                 _ask_statistics(lake, part.condition, may, must)
-        settlements.append(Settled(part.condition, part.columns, may, some, must))
+        settlements.append(Settled(part.condition, may, must))
     return settlements
 
 

@@ -91,15 +91,15 @@ class Tally:
 
     def add_rows(self, table: pa.Table) -> None:
         """Add the rows of a table that has the columns of groups and measures. Raises `Refused` for a sum of more than 38 digits."""
-        self._add(self._given(len(table), self._of_rows(table)))
+        self._add(self._of_rows(table))
 
-    def _of_rows(self, table: pa.Table) -> dict[str, Any]:
+    def _of_rows(self, table: pa.Table) -> pa.Table:
         columns = self._keys_of(table) | {"w": pa.repeat(1, len(table))}
         for name in self._measures:
             values = plain(table.column(name), name)
             counts = pc.is_valid(values).cast(pa.int64())
             columns |= self._of_measure(name, counts, values, values, values)
-        return columns
+        return pa.table(columns)
 
     def _keys_of(self, table: pa.Table) -> dict[str, Any]:
         return {key: plain(table.column(name), name) for name, key in self._keys.items()}
@@ -111,7 +111,7 @@ class Tally:
             row_count: The rows.
             sums: Groups, each with the measure that they are sums of, or ``None`` for their rows.
         """
-        parts = [self._given(1, {"w": pa.array([row_count], pa.int64())})] if row_count else []
+        parts = [pa.table({"w": pa.array([row_count], pa.int64())})] if row_count else []
         for measure, table in sums:
             columns = self._keys_of(table)
             if measure is None:
@@ -124,13 +124,9 @@ class Tally:
                 counts = pc.subtract(table.column(ROWS), table.column(NULLS))
                 bounds = (plain(table.column(one), measure) for one in (LEAST, GREATEST))
                 columns |= self._of_measure(measure, counts, added, *bounds)
-            parts.append(self._given(len(table), columns))
+            parts.append(pa.table(columns))
         if parts:
-            self._add(pa.concat_tables(parts, promote_options="permissive"))
-
-    def _given(self, count: int, columns: dict[str, Any]) -> pa.Table:
-        nothing = {name: pa.nulls(count, values.type) for name, values in self._nothing.items()}
-        return pa.table({name: columns.get(name, nothing[name]) for name in nothing})
+            self._add(*parts)
 
     def _of_measure(self, name: str, counts: Any, sums: Any, low: Any, high: Any) -> dict[str, Any]:
         at = self._measures[name]
@@ -139,8 +135,9 @@ class Tally:
             columns[f"x{at}"] = sums.cast(pa.float64()) if self._is_floating(name) else sums
         return columns | ({f"lo{at}": low, f"hi{at}": high} if name in self._bounded else {})
 
-    def _add(self, given: pa.Table) -> None:
+    def _add(self, *parts: pa.Table) -> None:
         """Add parts: their rows ``w``, and of each measure how many values ``n``, their sum ``x``, the least ``lo`` and the greatest ``hi``."""
+        given = pa.concat_tables([self._nothing, *parts], promote_options="permissive")
         self._cursor.register("given", given)
         output, powers = [*self._keys.values(), "sum(w) AS w"], ["*"]
         for name, at in self._measures.items():
@@ -180,7 +177,7 @@ class Tally:
             Refused: A sum has more than 38 digits.
         """
         if self._insert.startswith("CREATE"):
-            self._add(self._given(0, self._nothing))
+            self._add()
         asked, groups = self._asked, self._groups()
         items: dict[Item, Any] = {
             name: _restored(groups.column(key), self._kinds[name]) for name, key in self._keys.items()

@@ -9,7 +9,7 @@ Source: chapter ``directory.md``, section "Zone sums".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -62,14 +62,6 @@ class Zones:
     sums: list[tuple[str | None, pa.Table]]
 
 
-class _Use(NamedTuple):
-    """Groups of one file for one measure; of the keys ``None``, rows that the footer counts."""
-
-    measure: str | None
-    keys: tuple[str, ...] | None
-    table: Any
-
-
 def answered_by_zones(
     lake: Lake, asked: Question, known: Sequence[Settled], needed: Mask, fields: Sequence[str]
 ) -> Zones:
@@ -88,31 +80,25 @@ def answered_by_zones(
     zones = Zones(np.zeros(len(needed), np.bool_), 0, [])
     chooser = _Chooser(lake, asked, known, needed, fields)
     numbers = np.unique(lake.file_of[needed]).tolist()
-    tables: defaultdict[tuple[str | None, tuple[str, ...]], list[pa.Table]] = defaultdict(list)
+    tables: defaultdict[tuple[Any, ...], list[pa.Table]] = defaultdict(list)
     with ThreadPoolExecutor(lake.threads) as pool:
-        for number, (groups, uses) in zip(numbers, pool.map(chooser.of_file, numbers), strict=True):
+        for number, (groups, rows, uses) in zip(numbers, pool.map(chooser.of_file, numbers), strict=True):
             zones.answered[lake.first[number] + np.array(sorted(groups), np.int64)] = True
-            for use in uses:
-                if use.keys is None:
-                    zones.rows += use.table
-                else:
-                    tables[use.measure, use.keys].append(use.table)
-    for (measure, keys), several in tables.items():
-        for table in _alike(several):
-            chosen = np.asarray(table.column(ROWS)) > 0
-            for part in known:
-                if part.columns <= set(keys):
-                    chosen &= rows_of(part.condition, table)
-            zones.sums.append((measure, table.filter(pa.array(chosen))))
+            zones.rows += rows
+            for measure, keys, table in uses:
+                tables[measure, keys, str(table.schema)].append(table)
+    for (measure, keys, _), several in tables.items():
+        table = pa.concat_tables(several).combine_chunks()
+        chosen = np.asarray(table.column(ROWS)) > 0
+        for part in known:
+            if part.condition.columns <= set(keys):
+                chosen &= rows_of(part.condition, table)
+        zones.sums.append((measure, table.filter(pa.array(chosen))))
     return zones
 
 
-def _alike(several: Sequence[pa.Table]) -> Iterator[pa.Table]:
-    by_schema: defaultdict[str, list[pa.Table]] = defaultdict(list)
-    for table in several:
-        by_schema[str(table.schema)].append(table)
-    for tables in by_schema.values():
-        yield pa.concat_tables(tables).combine_chunks()
+_Use = tuple[str | None, tuple[str, ...], pa.Table]
+"""Groups of sums of one file: the measure, the keys, and the groups."""
 
 
 class _Chooser:
@@ -129,10 +115,11 @@ class _Chooser:
                 is_sum = one.function in ("sum", "avg")
                 self._measures[one.column] = self._measures.get(one.column, False) or is_sum
 
-    def of_file(self, number: int) -> tuple[set[int], list[_Use]]:
-        """The row groups of a file that are answered, and by what. Raises `OSError`."""
+    def of_file(self, number: int) -> tuple[set[int], int, list[_Use]]:
+        """The row groups of a file that are answered; the rows that its footer counts, and groups of sums. Raises `OSError`."""
         file, first = self._lake.known[number], int(self._lake.first[number])
-        needed = set(np.flatnonzero(self._needed[first : first + len(file.facts.row_counts)]).tolist())
+        row_counts = file.facts.row_counts
+        needed = set(np.flatnonzero(self._needed[first : first + len(row_counts)]).tolist())
         chosen: list[tuple[str | None, tuple[str, ...], FileSums, set[int]]] = []
         answered, counted, by_file = set(needed), set[int](), False
         for measure, needs_sum in self._measures.items():
@@ -143,32 +130,28 @@ class _Chooser:
             for entry in self._entries(file, measure, needs_sum=needs_sum):
                 served = self._served(number, frozenset(entry.columns[:-1]))
                 whole = entry.granularity is Granularity.FILE
-                if not left & served or (whole and (left != needed or not self._has_all(file, served))):
+                is_all = all(group in served or not rows for group, rows in enumerate(row_counts))
+                if not left & served or (whole and not (left == needed and is_all)):
                     continue
                 sums = self._sums(number, entry)
-                taken = (
-                    set[int]() if sums is None else left if -1 in sums.places else left & served & sums.places
-                )
-                if sums is not None and taken:
+                if sums is None:
+                    continue
+                taken = left if -1 in sums.places else left & served & sums.places
+                if taken:
                     chosen.append((measure, entry.columns[:-1], sums, taken))
                     by_file = by_file or whole
-                    left -= taken
+                    left = left - taken
             answered -= left
             if not answered:
-                return set(), []
-        if by_file and answered != needed:
-            return set(), []
-        rows = sum(file.facts.row_counts[group] for group in counted & answered)
-        uses = [_Use(None, None, rows)] if rows else []
+                break
+        if not answered or (by_file and answered != needed):
+            return set(), 0, []
+        uses: list[_Use] = []
         for measure, keys, sums, taken in chosen:
             places = pa.array([*(taken & answered), -1], pa.int64())
-            uses.append(
-                _Use(measure, keys, sums.table.filter(pc.is_in(sums.table.column(GROUP), value_set=places)))
-            )
-        return answered, uses
-
-    def _has_all(self, file: KnownFile, served: set[int]) -> bool:
-        return all(group in served or not rows for group, rows in enumerate(file.facts.row_counts))
+            table = sums.table.filter(pc.is_in(sums.table.column(GROUP), value_set=places))
+            uses.append((measure, keys, table))
+        return answered, sum(row_counts[group] for group in counted & answered), uses
 
     def _entries(self, file: KnownFile, measure: str | None, *, needs_sum: bool) -> list[UsableEntry]:
         """The entries of a file that may serve for a measure, the shortest first."""
@@ -188,7 +171,7 @@ class _Chooser:
         first, end = self._lake.first[number : number + 2]
         is_served = np.ones(int(end - first), np.bool_)
         for part in self._known:
-            if not part.columns <= keys:
+            if not part.condition.columns <= keys:
                 is_served &= part.must[first:end]
         return set(np.flatnonzero(is_served).tolist())
 

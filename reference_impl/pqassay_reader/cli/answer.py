@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Generator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from pqassay_reader.cli.progress import progress_bar
+from pqassay_reader.cli.many_files import progress_bar, reported_files
 from pqassay_reader.cli.rows_output import Form, json_line, text_sink, write_rows
-from pqassay_reference.cli.errors import fail, said
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import epilog, example
 from pqassay_spec.base.terminal import printable
@@ -32,7 +30,7 @@ SHOWN = 3
 """Entries that are left aside and are named."""
 
 
-class FormatName(StrEnum):
+class AnswerForm(StrEnum):
     """Forms of the printed answer."""
 
     TABLE = "table"
@@ -54,23 +52,23 @@ def answer(
         ),
     ],
     output_format: Annotated[
-        FormatName,
+        AnswerForm,
         typer.Option(
             "--format", metavar="FORMAT", help="Print as table, csv or json (one object with all details)."
         ),
-    ] = FormatName.TABLE,
+    ] = AnswerForm.TABLE,
 ) -> None:
-    """Answer a SQL question from zone sums; read rows only where needed.
+    """Answer a SQL question from zone sums; read rows if needed.
 
     Aggregates are COUNT, SUM, AVG, MIN, MAX, APPROX_COUNT_DISTINCT(x) and APPROX_QUANTILE(x, 0.5). The
     approximate ones need fresh sketches and come with bounds. FROM takes any name. stderr shows the bounds, how
     many files gave the answer, and what was read.
     """
     opened, result = _answered(path, question)
-    if output_format is FormatName.JSON:
+    if output_format is AnswerForm.JSON:
         typer.echo(json.dumps(_record(path, question, opened, result), indent=2, ensure_ascii=False))
         return
-    if output_format is FormatName.CSV:
+    if output_format is AnswerForm.CSV:
         with text_sink(None) as sink:
             writer = csv.writer(sink, lineterminator="\n")
             writer.writerow(result.table.column_names)
@@ -92,26 +90,14 @@ def answer(
 
 def _answered(path: str, question: str) -> tuple[Answerer, Answer]:
     """Open the files and ask; what goes wrong ends the command with one line."""
-    import pyarrow as pa
+    with reported_files(path):
+        from pqassay_reader.answer.answerer import Answerer
+        from pqassay_reader.answer.question import parse_question
 
-    from pqassay_reader.answer.answerer import Answerer
-    from pqassay_reader.answer.question import parse_question
-    from pqassay_reference.errors import Refused, Undecodable
-    from pqassay_spec.base.errors import FormatError
-
-    if "://" not in path and not os.path.exists(path):
-        fail(f"{path}: no such file or folder", 2)
-    try:
         asked = parse_question(question)  # before files are opened for nothing
         with progress_bar("footers") as progress:
             opened = Answerer.open(path, progress=progress)
         return opened, opened.ask(asked)
-    except (Refused, Undecodable, FormatError) as error:
-        fail(str(error), 1)
-    except FileNotFoundError as error:
-        fail(said(error, path), 2)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        fail(said(error, path), 1)
 
 
 def effort_lines(effort: Effort) -> Generator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -134,11 +135,7 @@ def _decode(request: Request, _: str) -> Answer:
     values = list(index.values)
     if values == [""] and _holds_no_value(request["file"], request.get("column")):
         values = []  # an empty payload: only the column tells what it stands for
-    value: Answer = {
-        "values": values,
-        "layout": index.layout.value,
-        "offset": index.offset,
-    }
+    value: Answer = {"values": values, "layout": index.layout.value, "offset": index.offset}
     return {"answer": "accept", "value": value}
 
 
@@ -238,16 +235,12 @@ def _encode_directory(request: Request, _: str) -> Answer:
     return {"answer": "accept"}
 
 
-def _pm(name: str) -> Callable[[Request, str], Answer]:
+def _pm(name: str, request: Request, _: str) -> Answer:
     """An operation of `pqassay_reader.cli.driver_pm`."""
+    from pqassay_reader.cli import driver_pm
 
-    def operation(request: Request, _: str) -> Answer:
-        from pqassay_reader.cli import driver_pm
-
-        answer: Answer = getattr(driver_pm, name)(request)
-        return answer
-
-    return operation
+    answer: Answer = getattr(driver_pm, name)(request)
+    return answer
 
 
 KNOWS = (
@@ -258,18 +251,11 @@ KNOWS = (
     "pm.extensions",
     *(
         f"type.{name}"
-        for name in (
-            "decimal",
-            "date",
-            "time",
-            "timestamp",
-            "timestamp-nanos",
-            "timestamp-wide",
-            "int96",
-            "unsigned",
-        )
+        for name in ("decimal", "date", "time", "timestamp", "timestamp-nanos", "timestamp-wide")
     ),
-    *(f"type.{name}" for name in ("float16", "uuid", "fixed", "enum", "json", "bson", "geometry", "unknown")),
+    *(f"type.{name}" for name in ("int96", "unsigned", "float16", "uuid", "fixed", "enum", "json", "bson")),
+    "type.geometry",
+    "type.unknown",
     "nested.map",
     *(f"codec.{name}" for name in ("snappy", "gzip", "zstd", "lz4", "lz4-raw", "brotli")),
     "order.ieee754",
@@ -293,7 +279,7 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "dir.encode": _encode_directory,
     "dir.scan": _scan,
     **{
-        f"pm.{name}": _pm(name)
+        f"pm.{name}": partial(_pm, name)
         for name in ("decode", "lint", "encode", "update", "scan", "snapshot", "prune", "plan")
     },
 }

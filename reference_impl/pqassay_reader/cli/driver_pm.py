@@ -15,6 +15,7 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.pm.grammar import DATA_NAME
+from pqassay_spec.pm.value import SnapshotValue
 from pqassay_spec.pm.value_json import NotAValueError, from_json, to_json
 
 Answer = dict[str, Any]
@@ -35,14 +36,18 @@ def encode(request: Request) -> Answer:
     """A file of one snapshot."""
     from pqassay_reference.pm.write import create
 
-    try:
-        value = from_json(request["value"])
-    except NotAValueError as error:
-        raise Refused(str(error)) from None
+    value = _value_of(request)
     if value.previous_sizes:
         raise Refused("the value has snapshots before it, about which nothing else is known")
     write_whole(request["output"], create(value))
     return {"answer": "accept"}
+
+
+def _value_of(request: Request) -> SnapshotValue:
+    try:
+        return from_json(request["value"])
+    except NotAValueError as error:
+        raise Refused(str(error)) from None
 
 
 def update(request: Request) -> Answer:
@@ -50,10 +55,7 @@ def update(request: Request) -> Answer:
     from pqassay_reference.pm.storage import FileStorage
     from pqassay_reference.pm.write import update_in
 
-    try:
-        value = from_json(request["value"])
-    except NotAValueError as error:
-        raise Refused(str(error)) from None
+    value = _value_of(request)
     with FileStorage(request["file"]) as storage:
         update_in(storage, value, commits=request.get("stop") is None)
     return {"answer": "accept"}

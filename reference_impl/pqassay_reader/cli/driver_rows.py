@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pqassay_reader.condition.kinds import UNITS
 from pqassay_reference.columns.literals import json_value, python_value
 from pqassay_reference.errors import Refused
 
@@ -56,9 +57,6 @@ def rows_of(table: pa.Table, columns: Sequence[str]) -> list[list[Any]]:
     return [list(row) for row in zip(*values, strict=True)]
 
 
-_NANOSECONDS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
-
-
 def _json_values(values: Any) -> list[Any]:
     kind = values.type
     if isinstance(kind, pa.BaseExtensionType) or pa.types.is_nested(kind):
@@ -72,7 +70,7 @@ def _json_values(values: Any) -> list[Any]:
         ("timestamp", pa.types.is_timestamp),
     ):
         if holds(kind):
-            unit = 1 if tag == "date" else _NANOSECONDS[kind.unit]
+            unit = 1 if tag == "date" else UNITS[kind.unit]
             numbers = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).to_pylist()
             return [None if number is None else {tag: str(number * unit)} for number in numbers]
     return [json_value(value) for value in values.to_pylist()]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqassay_reader.cli.pm_read import Gap, pm_app
+from pqassay_reader.cli.pm_read import Gap, named_columns, pm_app
 from pqassay_reader.query.fetching.ranges import GAP, joined
 from pqassay_reference.cli.errors import reported
 from pqassay_reference.cli.pm import PM_CODES, ParquetSize, PmFile, opened, require_pm
@@ -49,16 +49,14 @@ def plan(
     Leaves out column chunks that hold only nulls. `pqassay pm read` makes the same requests.
     """
     with reported(file):
-        from pqassay_reader.query.facts.pm_chunks import pieces_of
+        from pqassay_reader.query.facts.pm_schema import pieces_of
         from pqassay_reference.cli import tables
         from pqassay_reference.pm.query import planned
 
         require_pm(file)
         with opened(file, parquet_size) as reader:
-            known = {column.name for column in reader.columns}
-            wanted = [name for given in columns for name in ([given] if given in known else given.split(","))]
             kept = _kept(reader, where)
-            chunks, skipped = planned(reader, wanted, kept, leave_out_nulls=True)
+            chunks, skipped = planned(reader, named_columns(columns, reader), kept, leave_out_nulls=True)
             size, count = reader.parquet_file_size, reader.row_group_count
         requests = joined(pieces_of(chunks, range(count)), gap)
         total = sum(chunk.length for chunk in chunks)
@@ -94,11 +92,9 @@ def _kept(reader: PmReader, where: str | None) -> list[int]:
     from pqassay_reader.condition.text import parse_predicate
     from pqassay_reader.query.facts.pm_facts import row_groups_left
 
-    return (
-        list(range(reader.row_group_count))
-        if where is None
-        else row_groups_left(reader, parse_predicate(where))
-    )
+    if where is None:
+        return list(range(reader.row_group_count))
+    return row_groups_left(reader, parse_predicate(where))
 
 
 __all__ = ["pm_app"]

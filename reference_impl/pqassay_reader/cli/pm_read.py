@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from pqassay_reference.cli.pm import PM_CODES, ParquetSize, Txn, pinned, pm_app,
 from pqassay_reference.cli.pm_changes import Pair, pair
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import epilog
+
+if TYPE_CHECKING:
+    from pqassay_reference.pm.read import PmReader
 
 Gap = Annotated[
     int,
@@ -75,12 +78,7 @@ def read(
         require_pm(target)
         require_writable(output)
         with PmReader.map(target, parquet_file_size=size) as reader, FileSource(data) as source:
-            known = {column.name for column in reader.columns}
-            wanted = (
-                None
-                if columns is None
-                else [name for given in columns for name in ([given] if given in known else given.split(","))]
-            )
+            wanted = None if columns is None else named_columns(columns, reader)
             cut = form is Form.TABLE and output is None and not rows
             rows_read = ChunkRows(
                 reader, source, wanted, range(MOST_ROWS) if cut else asked, gap=gap, logical=not physical
@@ -97,6 +95,12 @@ def read(
         "the Parquet footer was not read",
         err=True,
     )
+
+
+def named_columns(given: list[str], reader: PmReader) -> list[str]:
+    """Names of columns, separated by commas unless a column is called so."""
+    known = {column.name for column in reader.columns}
+    return [name for text in given for name in ([text] if text in known else text.split(","))]
 
 
 def _rows(text: str) -> range | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
-import os
 import sys
 from collections.abc import Generator, Iterator
 from enum import StrEnum
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqassay_reader.cli.progress import progress_bar
+from pqassay_reader.cli.many_files import progress_bar, reported_files
 from pqassay_reader.cli.rows_output import MOST_ROWS, Form, form_of, write_rows
 from pqassay_reader.cli.scan_files import TrustName, list_files, require_vouched
 from pqassay_reader.query.rungs import Rung
-from pqassay_reference.cli.errors import fail, require_writable, said
+from pqassay_reference.cli.errors import fail, require_writable
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import epilog, example
 
@@ -33,7 +32,7 @@ class MetadataName(StrEnum):
     PM = "pm"
 
 
-class FormatName(StrEnum):
+class ScanForm(StrEnum):
     """Forms of what is printed: of rows, or with ``--files`` of a list of files."""
 
     TABLE = "table"
@@ -50,7 +49,7 @@ EXAMPLE = epilog(
 )
 
 
-@example(EXAMPLE)
+@example(EXAMPLE, rare=("batch_size", "gap", "trust", "metadata", "without"))
 def scan(
     path: Annotated[
         str,
@@ -123,7 +122,7 @@ def scan(
         ),
     ] = MetadataName.FOOTER,
     output_format: Annotated[
-        FormatName | None,
+        ScanForm | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
@@ -174,8 +173,8 @@ def scan(
             "--metadata pm": metadata is MetadataName.PM,
             "--output": output,
             "--explain": explain,
-            "--format table": output_format is FormatName.TABLE,
-            "--format parquet": output_format is FormatName.PARQUET,
+            "--format table": output_format is ScanForm.TABLE,
+            "--format parquet": output_format is ScanForm.PARQUET,
         }
         if unfit := [
             name for name, value in rows_options.items() if value is not None and value is not False
@@ -183,12 +182,12 @@ def scan(
             fail(f"{unfit[0]} is for rows, and --files lists files; leave one of them out", 2)
         if condition is None:
             fail("--files needs a condition: pqassay scan --files PATH CONDITION", 2)
-        as_json = output_format is FormatName.JSON
+        as_json = output_format is ScanForm.JSON
         list_files(
             path, condition, trust=trust.value, column=column, table=table, as_json=as_json, every=every
         )
         return
-    if table is not None or every or output_format is FormatName.TEXT:
+    if table is not None or every or output_format is ScanForm.TEXT:
         fail("--table, --all and --format text need --files", 2)
     form = form_of(None if output_format is None else Form(output_format), output)
     require_vouched(trust, column)
@@ -199,7 +198,7 @@ def scan(
         fail(f"--without {unknown[0]}: there is no such technique; there are {', '.join(Rung)}", 2)
     require_writable(output)
     is_cut = form is Form.TABLE and output is None and limit is None and sys.stdout.isatty() and not explain
-    with _reported(path):
+    with reported_files(path):
         from pqassay_reader.query.scan import scan as scanned
 
         result = scanned(
@@ -234,28 +233,6 @@ def _separated(given: list[str] | None, option: str) -> list[str] | None:
     if not names or "" in names:
         fail(f"{option}: names are separated by commas, and none is empty", 2)
     return list(dict.fromkeys(names))
-
-
-@contextlib.contextmanager
-def _reported(path: str) -> Generator[None]:
-    """End the command with one line, whatever goes wrong with the files or the condition."""
-    import pyarrow as pa
-
-    from pqassay_reference.errors import Refused, Undecodable
-    from pqassay_spec.base.errors import FormatError
-
-    if "://" not in path and not os.path.exists(path):
-        fail(f"{path}: no such file or folder", 2)
-    try:
-        yield
-    except (Refused, Undecodable, FormatError) as error:
-        fail(str(error), 1)
-    except FileNotFoundError as error:
-        fail(said(error, path), 2)
-    except MemoryError:
-        fail(f"{path}: there is not enough memory for it", 1)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        fail(said(error, path), 1)
 
 
 @contextlib.contextmanager

@@ -37,7 +37,7 @@ def print_explanation(scan: Scan) -> None:
     for line in _summary(scan):
         typer.echo(printable(line))
     trace = scan.trace or Trace()
-    if any(file.groups for file in trace.files):
+    if any(file.shown for file in trace.files):
         typer.echo(f"\n{KEY}")
     for line in _files_lines(trace.files):
         typer.echo(printable(line))
@@ -106,16 +106,15 @@ def _summary(scan: Scan) -> Iterator[str]:
 
 def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
     """The files of which row groups are shown, then how many others there are."""
-    shown = [file for file in files if file.groups]
+    shown = [file for file in files if file.shown]
     for file in shown:
-        yield from _file_lines(file, file.left or ())
-    ruled_out = sum(file.left is None for file in files)
-    empty = sum(file.left is not None and not file.visited for file in files)
-    more = len(files) - len(shown) - ruled_out - empty
+        yield from _file_lines(file, file.row_groups_left or ())
+    ruled_out = sum(file.row_groups_left is None for file in files)
+    empty = sum(file.row_groups_left is not None and not file.row_groups_visited for file in files)
     counts = (
         (ruled_out, "ruled out as a whole"),
         (empty, "without a row group that is left"),
-        (more, "also read"),
+        (len(files) - len(shown) - ruled_out - empty, "read as well"),
     )
     lines = [f"{counted(count, 'file')} {what}" for count, what in counts if count]
     yield from ["", *lines] if lines else []
@@ -124,14 +123,14 @@ def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
 def _file_lines(file: FileTrace, left: Sequence[int]) -> Iterator[str]:
     yield ""
     left_out = sorted(set(range(file.row_groups)) - set(left))
-    yield f"{file.name}: {counted(file.row_groups, 'row group')}"
+    yield f"{file.file}: {counted(file.row_groups, 'row group')}"
     if left_out:
         yield f"  left out by statistics, bloom filters or distinct sets: {_numbers(left_out)}"
-    if file.visited < len(left):
-        yield f"  not reached: {_numbers(left[file.visited :])}"
-    for group in file.groups:
+    if file.row_groups_visited < len(left):
+        yield f"  not reached: {_numbers(left[file.row_groups_visited :])}"
+    for group in file.shown:
         yield from _group_lines(group)
-    more = file.visited - len(file.groups)
+    more = file.row_groups_visited - len(file.shown)
     if more:
         yield f"  … and {counted(more, 'more row group')}"
 
@@ -143,13 +142,14 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def _group_lines(group: GroupTrace) -> Iterator[str]:
-    yield f"  row group {group.row_group}: {group.rows_left:,} of {group.row_count:,} rows left by pages, {group.matched:,} matched"
-    names = {column.name: f"{column.name}{' ?' if column.is_asked else ''}" for column in group.columns}
-    width = max(map(len, names.values()), default=0)
-    for column in group.columns:
-        kind = "page" if column.has_pages else "chunk"
-        read = f"{column.pages_read} of {counted(len(column.pages), kind)}, {column.length_read:,} bytes"
-        yield f"    {names[column.name]:<{width}}  {read}"
+    left = sum(stop - start for start, stop in group.left)
+    yield f"  row group {group.row_group}: {left:,} of {group.rows:,} rows left by pages, {group.matched:,} matched"
+    names = [f"{column.column}{' ?' if column.in_condition else ''}" for column in group.columns]
+    width = max(map(len, names), default=0)
+    for name, column in zip(names, group.columns, strict=True):
+        kind = "page" if column.pages_known else "chunk"
+        read = [page.bytes for page in column.pages if page.read]
+        yield f"    {name:<{width}}  {len(read)} of {counted(len(column.pages), kind)}, {sum(read):,} bytes"
 
 
 __all__ = ["percent", "print_explanation"]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from pqassay_reader.cli.progress import progress_bar
-from pqassay_reference.cli.errors import fail, said
+from pqassay_reader.cli.many_files import progress_bar, reported_files
+from pqassay_reference.cli.errors import fail
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 
@@ -71,18 +71,13 @@ def _pruned(
     path: str, condition: str, trust: Trust, column: str | None, table: str | None
 ) -> tuple[IndexedDataset, Pruning]:
     """Open the dataset and ask it; what goes wrong ends the command with one line."""
-    import pyarrow as pa
-
-    from pqassay_reader.condition.rows import condition_of
-    from pqassay_reader.condition.text import parse_predicate
-    from pqassay_reader.lake.indexed_dataset import open_indexed
-    from pqassay_reference.errors import Refused
-
-    if "://" not in path and not os.path.exists(path):
-        fail(f"{path}: no such file or folder", 2)
     if table is not None and table != "auto" and not os.path.isdir(table):
         fail(f"{table}: no such folder", 2)
-    try:
+    with reported_files(path):
+        from pqassay_reader.condition.rows import condition_of
+        from pqassay_reader.condition.text import parse_predicate
+        from pqassay_reader.lake.indexed_dataset import open_indexed
+
         tree = parse_predicate(condition)
         with warnings.catch_warnings(), progress_bar("indexes") as progress:
             warnings.simplefilter("ignore")  # they are in the answer
@@ -90,12 +85,6 @@ def _pruned(
         if not dataset.files:
             fail(f"{path}: there are no Parquet files in it", 2)
         return dataset, dataset.prune(condition_of(tree, dataset.schema))
-    except Refused as error:
-        fail(str(error), 1)
-    except FileNotFoundError as error:
-        fail(said(error, path), 2)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        fail(said(error, path), 1)
 
 
 def _totals(dataset: IndexedDataset, pruning: Pruning) -> dict[str, int]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import numpy as np
@@ -69,20 +69,13 @@ class Kind:
     def step(self) -> Fraction | None:
         """What a value is a multiple of: of moments in nanoseconds; ``None`` of types without such a step."""
         if pa.types.is_decimal(self.arrow):
-            return (
-                Fraction(1, 10**self.arrow.scale)
-                if self.arrow.scale >= 0
-                else Fraction(10**-self.arrow.scale)
-            )
+            return cast("Fraction", Fraction(10) ** -self.arrow.scale)
         if pa.types.is_date(self.arrow):
             return Fraction(DAY)
         if self.moment is not None:
             return Fraction(UNITS[self.arrow.unit])
-        types = pa.types
-        is_whole = (
-            types.is_integer(self.arrow) or types.is_duration(self.arrow) or types.is_boolean(self.arrow)
-        )
-        return Fraction(1) if is_whole else None
+        whole = pa.types.is_integer, pa.types.is_duration, pa.types.is_boolean
+        return Fraction(1) if any(fits(self.arrow) for fits in whole) else None
 
     @cached_property
     def limits(self) -> tuple[int, int]:
@@ -147,23 +140,18 @@ class Kind:
         kind = self.arrow
         if pa.types.is_null(kind):
             return END, END
-        if pa.types.is_boolean(kind):
-            if not isinstance(constant, bool):
-                raise Incomparable
-            return self._among_steps(Fraction(constant))
-        if self.step is not None or pa.types.is_floating(kind):
-            number = self._number(constant)
-            if isinstance(number, float):
-                if math.isnan(number):
-                    return None
-                if self.step is not None:
-                    return (START, START) if number < 0 else (END, END)
-            return (
-                self._among_steps(number / self.step) if self.step is not None else self._among_floats(number)
-            )
-        if not (_is_text(kind) or _is_bytes(kind)):
+        if has_bytes(kind):
+            return self._among_texts(constant)
+        if self.step is None and not pa.types.is_floating(kind):
             raise Incomparable
-        return self._among_texts(constant)
+        number = self._number(constant)
+        if isinstance(number, float) and math.isnan(number):
+            return None
+        if self.step is None:
+            return self._among_floats(number)
+        if isinstance(number, float):
+            return (START, START) if number < 0 else (END, END)
+        return self._among_steps(number / self.step)
 
     def _among_steps(self, steps: Any) -> tuple[Cut, Cut]:
         least, most = self.limits
@@ -214,7 +202,8 @@ class Kind:
         """The number that a constant is, or its nanoseconds, as a fraction; a float where it is infinite or NaN."""
         if self.moment is not None:
             return _nanoseconds(constant, self.arrow, self.moment)
-        if isinstance(constant, bool) or not isinstance(constant, int | float | Decimal):
+        is_boolean = pa.types.is_boolean(self.arrow)
+        if isinstance(constant, bool) != is_boolean or not isinstance(constant, int | float | Decimal):
             raise Incomparable
         if isinstance(constant, int):
             return Fraction(constant)
@@ -251,6 +240,11 @@ def _is_text(kind: Any) -> bool:
 def _is_bytes(kind: Any) -> bool:
     types = pa.types
     return types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+
+
+def has_bytes(kind: Any) -> bool:
+    """Whether values of a type are bytes, or text, which compares like bytes."""
+    return _is_text(kind) or _is_bytes(kind)
 
 
 ADVICE: dict[str, Callable[[Any], bool]] = {
@@ -351,4 +345,4 @@ def find_column(schema: pa.Schema, name: str) -> tuple[tuple[str, ...], pa.DataT
     return path, place
 
 
-__all__ = ["Incomparable", "Kind", "compared_type", "find_column", "kind_of", "shown"]
+__all__ = ["Incomparable", "Kind", "compared_type", "find_column", "has_bytes", "kind_of", "shown"]

@@ -93,7 +93,7 @@ def _normal(tree: Sequence[Any], type_of: TypeOf, *, negated: bool) -> Condition
                 "and" if (name == "and") != negated else "or",
                 [_normal(part, type_of, negated=negated) for part in parts],
             )
-        case [str(name), str(column), *operands] if is_test(name, operands):
+        case [str(name), str(column), *operands] if _is_test(name, operands):
             at = f"at character {tree.position}: " if isinstance(tree, PlacedTree) else ""
             try:
                 kind = kind_of(type_of(column))
@@ -105,17 +105,15 @@ def _normal(tree: Sequence[Any], type_of: TypeOf, *, negated: bool) -> Condition
             raise Refused(f"{str(tree)[:80]} is not a condition")
 
 
-def is_test(name: str, operands: Sequence[Any]) -> bool:
-    """Whether a name and operands are a test of a column."""
-    if name in ("is null", "is not null"):
-        return not operands
-    return len(operands) == 1 and (
-        isinstance(operands[0], list) if name in MEMBERSHIPS else name in COMPARISONS
-    )
-
-
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 MEMBERSHIPS = ("in", "not in")
+
+
+def _is_test(name: str, operands: Sequence[Any]) -> bool:
+    if name in ("is null", "is not null"):
+        return not operands
+    is_list = len(operands) == 1 and isinstance(operands[0], list)
+    return is_list if name in MEMBERSHIPS else len(operands) == 1 and name in COMPARISONS
 
 
 def _test(name: str, kind: Kind, operands: Sequence[Any], where: str) -> tuple[Values, Values]:
@@ -153,45 +151,30 @@ def _compared(name: str, kind: Kind, constant: Any, where: str) -> list[Interval
     if place is None:
         return []
     low, high = place
-    return [
-        {
-            "=": Interval(low, high),
-            "<": Interval(START, low),
-            "<=": Interval(START, high),
-            ">": Interval(high, END),
-            ">=": Interval(low, END),
-        }[name]
-    ]
+    cuts = {"=": place, "<": (START, low), "<=": (START, high), ">": (high, END), ">=": (low, END)}
+    return [Interval(*cuts[name])]
 
 
 def joined(name: Literal["and", "or"], parts: Iterable[Condition]) -> Condition:
     """Conditions joined by AND or OR. Tests of the same column become one: a value has to satisfy them together."""
     tests: dict[str, list[ColumnTest]] = {}
     others: list[Condition] = []
-    for part in _flat(name, parts):
-        if isinstance(part, ColumnTest):
-            tests.setdefault(part.column, []).append(part)
-        else:
-            others.append(part)
+    for part in parts:
+        for each in part.parts if isinstance(part, Joined) and part.name == name else (part,):
+            if type(each) is ColumnTest:  # of others the set is not known
+                tests.setdefault(each.column, []).append(each)
+            else:
+                others.append(each)
     found = [*(_one_test(name, several) for several in tests.values()), *others]
     return found[0] if len(found) == 1 else Joined(name, tuple(found))
 
 
-def _flat(name: str, parts: Iterable[Condition]) -> Iterator[Condition]:
-    for part in parts:
-        if isinstance(part, Joined) and part.name == name:
-            yield from part.parts
-        else:
-            yield part
-
-
 def _one_test(name: str, tests: Sequence[ColumnTest]) -> ColumnTest:
-    first, *rest = tests
-    if not rest:
+    first, *others = tests
+    if not others:
         return first
-    others = [test.values for test in rest]
-    values = first.values.intersection(*others) if name == "and" else first.values.union(*others)
-    return ColumnTest(first.column, first.kind, values)
+    together = first.values.intersection if name == "and" else first.values.union
+    return ColumnTest(first.column, first.kind, together(*(test.values for test in others)))
 
 
 def folded(

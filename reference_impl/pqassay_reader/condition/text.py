@@ -7,6 +7,7 @@ and ``AND``, ``OR``, ``NOT`` of those; the rest is refused.  Loading sqlglot tak
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -19,7 +20,6 @@ from pqassay_reference.errors import Refused
 
 LONGEST = 10_000
 """Characters of the longest text."""
-
 
 MOST_SHOWN = 100
 """Characters of the text that a message repeats."""
@@ -44,16 +44,23 @@ def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
     Raises:
         Refused: The text is not a condition, or one that a tree cannot express.
     """
-    if len(text) > LONGEST:
-        raise Refused(f"the condition has {len(text)} characters, where {LONGEST} are the most")
-    try:
-        parsed = sqlglot.parse_one(text, dialect=dialect, into=exp.Condition)
-    except SqlglotError as error:
-        first = str(error).partition("\n")[0].split(". Line")[0]
-        raise Refused(f"{_short(text)!r} is not a condition: {_short(first)}") from None
-    except RecursionError:
-        raise Refused("the condition is nested too deeply") from None
+    message = f"{_short(text)!r} is not a condition: "
+    parsed = parsed_sql(
+        text, "condition", lambda problem: message + _short(problem), dialect=dialect, into=exp.Condition
+    )
     return parsed_tree(parsed)
+
+
+def parsed_sql(text: str, what: str, message: Callable[[str], str], **options: Any) -> Any:
+    """What sqlglot makes of a text, with its own options. Raises `Refused` if it is too long or too deep, and with ``message`` if it is not SQL."""
+    if len(text) > LONGEST:
+        raise Refused(f"the {what} has {len(text)} characters, where {LONGEST} are the most")
+    try:
+        return sqlglot.parse_one(text, **options)
+    except SqlglotError as error:
+        raise Refused(message(str(error).partition("\n")[0].split(". Line")[0])) from None
+    except RecursionError:
+        raise Refused(f"the {what} is nested too deeply") from None
 
 
 def parsed_tree(condition: Any) -> Tree:
@@ -80,7 +87,7 @@ def _tree(node: Any) -> Tree:
         return ["not", _tree(node.this)]
     if kind in (exp.And, exp.Or):
         return _joined("and" if kind is exp.And else "or", node)
-    if kind.__name__ in NAMES:
+    if kind in NAMES:
         return _comparison(node)
     reader = {exp.Between: _between, exp.In: _in, exp.Is: _is}.get(kind)
     if reader is None:
@@ -112,14 +119,14 @@ def _joined(name: str, node: Any) -> Tree:
     return [name, *map(_tree, reversed(parts))]
 
 
-NAMES = {"EQ": "=", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+NAMES = {exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _comparison(node: Any) -> Tree:
-    name = NAMES[type(node).__name__]
+    name = NAMES[type(node)]
     left, right = node.this, node.expression
-    if _column(left) is None and _column(right) is not None:
+    if column_name(left) is None and column_name(right) is not None:
         left, right, name = right, left, MIRRORED[name]
     return _placed([name, _required_column(left), _constant(right)], node)
 
@@ -152,7 +159,8 @@ def _is(node: Any) -> Tree:
     return ["is null", _required_column(node.this)]
 
 
-def _column(node: Any) -> str | None:
+def column_name(node: Any) -> str | None:
+    """The column that a part is, its path joined by dots; ``None`` of others."""
     node = node.unnest()
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
         return None
@@ -160,7 +168,7 @@ def _column(node: Any) -> str | None:
 
 
 def _required_column(node: Any) -> str:
-    name = _column(node)
+    name = column_name(node)
     if name is None:
         raise _refusal(node, "is not a column; compare a column with constants")
     return name

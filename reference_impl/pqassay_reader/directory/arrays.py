@@ -7,7 +7,7 @@ Source: chapter ``directory.md``, sections "Reading", "Distinct sets" and "Zone 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -99,16 +99,12 @@ class OpenIndex:
     Attributes:
         located: The entry.
         packed: Its values.
-        head: What its parts say beside them.
-        parts: Where they are.
-        more: What else the type needs.
+        finish: Makes the index of their arrays.
     """
 
     located: Located
     packed: list[Packed]
-    head: Any
-    parts: Parts
-    more: tuple[Any, ...] = ()
+    finish: Callable[[Sequence[Any]], Sets | Sums]
 
 
 def open_index(located: Located) -> OpenIndex | None:
@@ -121,7 +117,7 @@ def open_index(located: Located) -> OpenIndex | None:
     try:
         blob = read_blob(usable, located.source, located.framing, located.metadata)
         of_type = _open_sets if usable.type is IndexType.DISTINCT_SET else _open_sums
-        return of_type(located, blob)
+        return OpenIndex(located, *of_type(usable, blob))
     except FormatError as error:
         located.aside.append(LeftAside(usable.name, error.reason or str(error)))
         return None
@@ -133,15 +129,11 @@ def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | No
     indexes: list[Sets | Sums | None] = []
     for index in opened:
         values = [next(arrays) for _ in index.packed] if index is not None else []
-        if index is None or any(array is None for array in values):
-            if index is not None:
-                index.located.aside.append(
-                    LeftAside(index.located.usable.name, "its values cannot be decoded")
-                )
-            indexes.append(None)
-            continue
-        close = _sets if index.located.usable.type is IndexType.DISTINCT_SET else _sums
-        indexes.append(close(index.located.usable, index, values))
+        is_good = index is not None and all(array is not None for array in values)
+        if index is not None and not is_good:
+            located = index.located
+            located.aside.append(LeftAside(located.usable.name, "its values cannot be decoded"))
+        indexes.append(index.finish(values) if index is not None and is_good else None)
     return indexes
 
 
@@ -155,31 +147,27 @@ def _require_parts(count: int, parts: Parts) -> None:
         raise Malformed(f"the blob has {count} parts, where the file has {len(parts)}", rule="DIR-021")
 
 
-def _open_sets(located: Located, blob: Blob) -> OpenIndex:
+def _open_sets(usable: UsableEntry, blob: Blob) -> tuple[list[Packed], Callable[[Sequence[Any]], Sets]]:
     places = set_parts(blob.data)
     _require_parts(len(places), blob.parts)
     heads = np.array([tuple(place.head) for place in places], np.dtype(SetHead.dtype))
-    element = located.usable.leaves[0].element
+    element = usable.leaves[0].element
     packed = [Packed(element, blob.data[place.start : place.end], place.head.value_count) for place in places]
-    return OpenIndex(located, packed, heads, blob.parts)
+
+    def finish(values: Sequence[Any]) -> Sets:
+        return Sets(
+            usable.columns[0],
+            usable.granularity,
+            blob.parts,
+            pa.concat_arrays(values) if values else pa.nulls(0),
+            np.concatenate([[0], np.cumsum(heads["value_count"], dtype=np.int64)]),
+            *((heads["flags"] & flag) != 0 for flag in (SetFlags.NULLS, SetFlags.NAN, SetFlags.COMPLETE)),
+        )
+
+    return packed, finish
 
 
-def _sets(usable: UsableEntry, index: OpenIndex, values: Sequence[Any]) -> Sets:
-    flags = index.head["flags"]
-    return Sets(
-        usable.columns[0],
-        usable.granularity,
-        index.parts,
-        pa.concat_arrays(values) if values else pa.nulls(0),
-        np.concatenate([[0], np.cumsum(index.head["value_count"], dtype=np.int64)]),
-        (flags & SetFlags.NULLS) != 0,
-        (flags & SetFlags.NAN) != 0,
-        (flags & SetFlags.COMPLETE) != 0,
-    )
-
-
-def _open_sums(located: Located, blob: Blob) -> OpenIndex:
-    usable = located.usable
+def _open_sums(usable: UsableEntry, blob: Blob) -> tuple[list[Packed], Callable[[Sequence[Any]], Sums]]:
     places = sums_places(blob.data)
     _require_parts(places.head.part_count, blob.parts)
     measure = usable.leaves[-1]
@@ -200,40 +188,30 @@ def _open_sums(located: Located, blob: Blob) -> OpenIndex:
         raise Malformed("a group has more nulls and NaN than rows", rule="DIR-033")
     part = np.repeat(np.arange(len(blob.parts)), places.part_sizes)
     rows = np.zeros(len(blob.parts), np.int64)
-    np.add.at(rows, part, groups["row_count"].astype(np.int64))
+    np.add.at(rows, part, rows_of_groups.astype(np.int64))
     if (rows != blob.parts.row_count).any():
         raise Malformed("the groups of a part do not have as many rows as it has", rule="DIR-033")
-    packed: list[Packed] = []
     there: list[Mask] = []
-    for place, leaf in zip(places.keys, usable.leaves[:-1], strict=True):
+    for place in places.keys:
         nulls = np.frombuffer(blob.data, np.uint8, count, place.nulls.start)
         if (nulls > 1).any():
             raise Malformed("a byte that says whether a key is null is neither 0 nor 1", rule="DIR-022")
-        is_there = nulls == 0
-        there.append(is_there)
-        data = blob.data[place.values.start : place.values.end]
-        packed.append(Packed(leaf.element, data, int(is_there.sum())))
-    has_bounds = groups["row_count"] > groups["null_count"] + groups["nan_count"]
-    for span in (places.minima, places.maxima):
-        there.append(has_bounds)
-        packed.append(Packed(measure.element, blob.data[span.start : span.end], int(has_bounds.sum())))
-    return OpenIndex(located, packed, kind, blob.parts, (part, groups, there))
+        there.append(nulls == 0)
+    there += [rows_of_groups > groups["null_count"] + nans] * 2
+    spans = [*(place.values for place in places.keys), places.minima, places.maxima]
+    packed = [
+        Packed(leaf.element, blob.data[span.start : span.end], int(is_there.sum()))
+        for leaf, span, is_there in zip([*usable.leaves, measure], spans, there, strict=True)
+    ]
 
+    def finish(values: Sequence[Any]) -> Sums:
+        *keys, least, most = (_spread(array, is_there) for array, is_there in zip(values, there, strict=True))
+        *names, name = usable.columns
+        return Sums(
+            name, tuple(names), usable.granularity, kind, blob.parts, part, groups, tuple(keys), least, most
+        )
 
-def _sums(usable: UsableEntry, index: OpenIndex, values: Sequence[Any]) -> Sums:
-    part, groups, there = index.more
-    columns = [_spread(array, is_there) for array, is_there in zip(values, there, strict=True)]
-    return Sums(
-        usable.columns[-1],
-        usable.columns[:-1],
-        usable.granularity,
-        index.head,
-        index.parts,
-        part,
-        groups,
-        tuple(columns[:-2]),
-        *columns[-2:],
-    )
+    return packed, finish
 
 
 def _spread(values: Any, is_there: Mask) -> Any:

@@ -8,6 +8,7 @@ Source: chapter ``directory.md``, section "Values in blobs".
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.packed_values import LENGTH_SIZE, split_values, value_width
@@ -53,109 +53,65 @@ class Packed(NamedTuple):
     value_count: int
 
 
-def plain_array(element: SchemaElement, data: bytes, count: int) -> Any:
-    """Values as an Arrow array, in the type that pyarrow reads the column in, an extension as what it stores.
-
-    Raises:
-        Undecodable: The bytes are not those of ``count`` values.
-    """
-    if element.type == Type.BOOLEAN:
-        return _booleans(data, count)
-    if element.type != Type.BYTE_ARRAY:
-        width = value_width(element.type, element.type_length)
-        if width is None or len(data) != width * count:
-            raise Undecodable(f"{len(data)} bytes are not {count} values")
-    array = _decoded(element, data, count)
-    if element.type == Type.BYTE_ARRAY and not _fills(array, data, count):
-        raise Undecodable(f"{len(data)} bytes are not {count} values")
-    return array
-
-
 def plain_arrays(packed: Sequence[Packed]) -> list[Any]:
-    """The arrays of many blobs, of each what `plain_array` makes of it; ``None`` where it raises.
+    """An Arrow array for each of many blobs, in the type that pyarrow reads the column in, an extension as what it stores.
 
-    Blobs of columns of one type are decoded together.
+    It is ``None`` where the bytes are not those of as many values.  Blobs of columns of one type are decoded together.
     """
     arrays: list[Any] = [None] * len(packed)
     alike: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     for place, one in enumerate(packed):
-        alike[_signature(one.element)].append(place)
+        alike[stored_type(one.element)].append(place)
     for places in alike.values():
-        together = _together([packed[place] for place in places]) if len(places) > 1 else None
-        for number, place in enumerate(places):
-            arrays[place] = _alone(packed[place]) if together is None else together[number]
+        decoded = _together([packed[place] for place in places])
+        if decoded is None and len(places) > 1:
+            decoded = [(_together([packed[place]]) or [None])[0] for place in places]
+        for place, array in zip(places, decoded or [None], strict=True):
+            arrays[place] = array
     return arrays
 
 
-def _signature(element: SchemaElement) -> tuple[Any, ...]:
+def stored_type(element: SchemaElement) -> tuple[Any, ...]:
     """What the type of a leaf depends on."""
-    logical = repr(element.logicalType)
-    return (
-        element.type,
-        element.type_length,
-        logical,
-        element.converted_type,
-        element.scale,
-        element.precision,
-    )
+    logical = repr(element.logicalType), element.converted_type
+    return element.type, element.type_length, *logical, element.scale, element.precision
 
 
 def _together(packed: Sequence[Packed]) -> list[Any] | None:
     """The arrays of blobs of one type; ``None`` where one of them is not what it says, and each has to be looked at."""
-    element = packed[0].element
-    if element.type == Type.BOOLEAN or sum(len(one.data) for one in packed) > MOST_BYTES:
-        return None
-    width = value_width(element.type, element.type_length)
-    if element.type != Type.BYTE_ARRAY and any(
-        width is None or len(one.data) != width * one.value_count for one in packed
-    ):
-        return None
-    ends = np.cumsum([0, *(one.value_count for one in packed)])
+    element, sizes = packed[0].element, [len(one.data) for one in packed]
+    counts = [one.value_count for one in packed]
     try:
-        array = _decoded(element, b"".join(one.data for one in packed), int(ends[-1]))
-    except Undecodable:
-        return None
-    if element.type == Type.BYTE_ARRAY:
-        lengths = _lengths(array)
-        if lengths is None:
+        if element.type == Type.BOOLEAN:
+            return [_booleans(one) for one in packed]
+        if max(sum(sizes), sum(counts)) > MOST_BYTES:
             return None
-        reached = np.concatenate([[0], np.cumsum(lengths + LENGTH_SIZE)])[ends]
-        if reached.tolist() != np.cumsum([0, *(len(one.data) for one in packed)]).tolist():
+        width = value_width(element.type, element.type_length)
+        if element.type != Type.BYTE_ARRAY and (
+            width is None or sizes != [width * count for count in counts]
+        ):
             return None
-    return [
-        array.slice(start, one.value_count) for start, one in zip(ends[:-1].tolist(), packed, strict=True)
-    ]
-
-
-def _alone(packed: Packed) -> Any:
-    try:
-        return plain_array(*packed)
-    except Undecodable:
+        data = b"".join(one.data for one in packed)
+        array = _decoded(element, data, sum(counts))
+        ends = np.cumsum([0, *counts])
+        if element.type == Type.BYTE_ARRAY:
+            reached = np.concatenate([[0], np.cumsum(_lengths(array, data) + LENGTH_SIZE)])
+            if reached[ends].tolist() != np.cumsum([0, *sizes]).tolist():
+                return None
+    except (pa.ArrowException, FormatError, OSError, ValueError, IndexError):
         return None
+    return [array.slice(start, count) for start, count in zip(ends[:-1].tolist(), counts, strict=True)]
 
 
-def _booleans(data: bytes, count: int) -> Any:
-    try:
-        values = split_values(Type.BOOLEAN, None, data, count)
-    except FormatError as error:
-        raise Undecodable(str(error)) from None
+def _booleans(packed: Packed) -> Any:
+    values = split_values(Type.BOOLEAN, None, packed.data, packed.value_count)
     return pa.array([value != b"\x00" for value in values], pa.bool_())
 
 
 def _decoded(element: SchemaElement, data: bytes, count: int) -> Any:
     """Values of a page in a small file, as pyarrow decodes them; that there are no bytes behind them is not looked at."""
-    leaf = SchemaElement(
-        name=NAME,
-        type=element.type,
-        type_length=element.type_length,
-        repetition_type=FieldRepetitionType.REQUIRED,
-        converted_type=element.converted_type,
-        scale=element.scale,
-        precision=element.precision,
-        logicalType=element.logicalType,
-    )
-    if len(data) > MOST_BYTES or count > MOST_BYTES:
-        raise Undecodable(f"{len(data)} bytes are more than a page holds")
+    leaf = copy.copy(element)
+    leaf.name, leaf.repetition_type = NAME, FieldRepetitionType.REQUIRED
     facts = ColumnMetaData(
         type=element.type,
         encodings=[Encoding.PLAIN],
@@ -179,36 +135,21 @@ def _decoded(element: SchemaElement, data: bytes, count: int) -> Any:
         data_page_header=values,
     )
     content = mini_file([leaf], [LeafPages(facts, b"", [encode(header), data])] if count else [], count)
-    try:
-        column: Any = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False).column(0)
-        array = column.combine_chunks()
-        array = array.storage if isinstance(array.type, pa.BaseExtensionType) else array
-        if pa.types.is_string(array.type):
-            array.validate(full=True)  # which finds what is not UTF-8
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise Undecodable(f"values cannot be decoded: {' '.join(str(error).split())}") from error
+    column: Any = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False).column(0)
+    array = column.combine_chunks()
+    array = array.storage if isinstance(array.type, pa.BaseExtensionType) else array
+    if pa.types.is_string(array.type):
+        array.validate(full=True)  # which finds what is not UTF-8
     if len(array) != count:
-        raise Undecodable(f"there are {len(array)} values, not {count}")
+        raise ValueError(f"there are {len(array)} values, not {count}")
     return array
 
 
-def _lengths(array: Any) -> Any:
-    """Bytes of each value; ``None`` for decimals, which do not tell any more how many bytes they had."""
-    kind = array.type
-    if not (pa.types.is_string(kind) or pa.types.is_binary(kind)):
-        return None
-    return pc.binary_length(array).to_numpy(zero_copy_only=False).astype(np.int64)
+def _lengths(array: Any, data: bytes) -> Any:
+    """Bytes of each value; decimals do not tell any more how many bytes they had. Raises `Malformed`."""
+    if pa.types.is_string(array.type) or pa.types.is_binary(array.type):
+        return pc.binary_length(array).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.array([len(one) for one in split_values(Type.BYTE_ARRAY, None, data, len(array))], np.int64)
 
 
-def _fills(array: Any, data: bytes, count: int) -> bool:
-    """Whether values with their lengths take all the bytes."""
-    lengths = _lengths(array)
-    if lengths is not None:
-        return int(lengths.sum()) + LENGTH_SIZE * count == len(data)
-    try:
-        return len(split_values(Type.BYTE_ARRAY, None, data, count)) == count
-    except FormatError:
-        return False
-
-
-__all__ = ["Packed", "plain_array", "plain_arrays"]
+__all__ = ["Packed", "plain_arrays", "stored_type"]

@@ -180,26 +180,9 @@ def _condition(node: Node, written: Written, schema: pa.Schema) -> Condition | N
     if node.name not in CONNECTIVES:
         return None
     name = CONNECTIVES[node.name]
-    parts = [_condition(part, written, schema) for part in _flat(node, name)]
-    if None in parts and name == "or":
-        return None
-    return _joined(name, [part for part in parts if part is not None])
-
-
-def _flat(node: Node, name: str) -> Iterator[Node]:
-    for part in node.arguments:
-        if CONNECTIVES.get(part.name) == name:
-            yield from _flat(part, name)
-        else:
-            yield part
-
-
-def _joined(name: Literal["and", "or"], parts: Sequence[Condition]) -> Condition | None:
-    """Conditions joined by AND or OR, of which those with sets of values become one for each column."""
-    tests = [part for part in parts if not isinstance(part, ExpressionTest)]
-    others: list[Condition] = [part for part in parts if isinstance(part, ExpressionTest)]
-    together = [*others, *([joined(name, tests)] if tests else [])]
-    return None if not together else together[0] if len(together) == 1 else Joined(name, tuple(together))
+    parts = [_condition(part, written, schema) for part in node.arguments]
+    known = [part for part in parts if part is not None]
+    return joined(name, known) if known and (name == "and" or len(known) == len(parts)) else None
 
 
 def _tree(node: Node, schema: pa.Schema) -> Any:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -166,44 +165,16 @@ def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = No
     return table
 
 
-Numbers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class ColumnEntries:
-    """The facts of a table about one column, for each file those of the latest run that indexed it.
-
-    Attributes:
-        column: The column, its path joined by dots.
-        paths: The paths of the files, relative to the indexed folder, each once.
-        sizes: The sizes of the files in bytes; -1 where the table contradicts itself.
-        modified: Their modification times in nanoseconds since 1970.
-        null_counts: Nulls of the column.
-        starts: Where the values of each file begin in ``codes``, and where the last ones end.
-        codes: For each value of each file its place in ``values``.
-        values: The distinct values of all files.
-    """
-
-    column: str
-    paths: list[str]
-    sizes: Numbers
-    modified: Numbers
-    null_counts: Numbers
-    starts: Numbers
-    codes: Numbers
-    values: pa.Array[Any]
-
-
 @dataclass(frozen=True)
 class Contents:
     """The contents of a table.
 
     Attributes:
-        columns: By name.
+        columns: By the name of each column, its rows: those of parts, and the number of their run as ``run``.
         damaged: What is wrong with parts that cannot be read, one sentence each.
     """
 
-    columns: dict[str, ColumnEntries]
+    columns: dict[str, pa.Table]
     damaged: tuple[str, ...]
 
 
@@ -229,50 +200,6 @@ def read_entries(folder: str | os.PathLike[str], columns: Collection[str] | None
     table = pa.concat_tables(read)
     column: Any = table.column("column")
     names = pc.unique(column).to_pylist()
-    if len(names) == 1 and not column.null_count:
-        return Contents({names[0]: _entries(names[0], table)}, tuple(damaged))
-    found = {name: _entries(name, table.filter(pc.equal(column, pa.scalar(name)))) for name in names}
-    return Contents(found, tuple(damaged))
-
-
-def _entries(column: str, rows: pa.Table) -> ColumnEntries:
-    files = _encoded(rows.column("path"))
-    file, count = files.indices.to_numpy().astype(np.int64), len(files.dictionary)
-    runs = _numbers(rows, "run")
-    latest = np.zeros(count, np.int64)
-    np.maximum.at(latest, file, runs)
-    # To choose rows, and to order them, copies every value: mostly there is one run, and its rows are in order.
-    is_latest = runs == latest[file]
-    if not is_latest.all():
-        rows, file = rows.filter(pa.array(is_latest)), file[is_latest]
-    if (np.diff(file) < 0).any():
-        order = np.argsort(file, kind="stable")
-        rows, file = rows.take(order), file[order]
-    first = np.searchsorted(file, np.arange(count))
-    sizes, modified = _numbers(rows, "size"), _numbers(rows, "modified")
-    null_counts = np.maximum.reduceat(np.abs(_numbers(rows, "null_count")), first)
-    # A file has one size in a run; if not, the values are of an unknown file.
-    agree = np.ones(count, np.bool_)
-    for numbers in (sizes, modified):
-        np.logical_and.at(agree, file, numbers == numbers[first][file])
-
-    values = _encoded(rows.column("value"))
-    valid = values.indices.is_valid().to_numpy(zero_copy_only=False)
-    return ColumnEntries(
-        column=column,
-        paths=files.dictionary.to_pylist(),
-        sizes=np.where(agree, sizes[first], -1),
-        modified=modified[first],
-        null_counts=null_counts,
-        starts=np.concatenate([[0], np.cumsum(np.bincount(file[valid], minlength=count))]).astype(np.int64),
-        codes=values.indices.drop_null().to_numpy().astype(np.int64),
-        values=values.dictionary,
-    )
-
-
-def _encoded(column: pa.ChunkedArray[Any]) -> Any:
-    return column.combine_chunks().dictionary_encode()
-
-
-def _numbers(rows: pa.Table, name: str) -> Numbers:
-    return rows.column(name).to_numpy().astype(np.int64)
+    if len(names) == 1:  # to choose rows copies every value
+        return Contents({names[0]: table}, tuple(damaged))
+    return Contents({name: table.filter(pc.equal(column, pa.scalar(name))) for name in names}, tuple(damaged))

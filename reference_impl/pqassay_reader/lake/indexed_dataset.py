@@ -31,8 +31,8 @@ from pqassay_reader.condition.rows import expression_of
 from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.lake.filters import condition_of_filter
 from pqassay_reader.lake.known_files import KnownFiles, know_files
-from pqassay_reader.lake.lake_sets import LakeSets, Progress
-from pqassay_reader.pages.excluding import EVERY
+from pqassay_reader.lake.lake_sets import Progress
+from pqassay_reader.pages.excluding import EVERY, FileSets
 from pqassay_reference.files.listing import Partitioning, Roots, list_files
 from pqassay_reference.rewrite.extract import Trust
 
@@ -45,7 +45,7 @@ class IndexWarning(UserWarning):
 
 
 @dataclass
-class Counters:
+class SavedFiles:
     """Counters of the questions to a dataset and of the files that it saved.
 
     Attributes:
@@ -76,16 +76,35 @@ class Decision:
     """What is left of the files under one condition.
 
     Attributes:
+        known: The files.
         condition: The condition; ``None`` where nothing is known of it.
         sets: What is known of its columns.
         left: For each row group, whether it is kept.
-        kept: For each file, whether it is.
     """
 
+    known: KnownFiles
     condition: Condition | None
-    sets: LakeSets | None
+    sets: FileSets | None
     left: Mask
-    kept: Mask
+
+    @cached_property
+    def kept(self) -> Mask:
+        """For each file, whether it is kept."""
+        file_of, kept = self.known.sets.file_of, np.ones(len(self.known.paths), np.bool_)
+        kept[file_of] = False
+        kept[file_of[self.left]] = True
+        return kept
+
+    @cached_property
+    def parts(self) -> dict[int, list[int]]:
+        """For each file that is kept and of which row groups are left out, those that are not."""
+        file_of = self.known.sets.file_of
+        is_some = np.isin(file_of, file_of[~self.left]) & self.left
+        groups = self.known.sets.group_of[is_some].tolist()
+        parts: dict[int, list[int]] = {}
+        for file, row_group in zip(file_of[is_some].tolist(), groups, strict=True):
+            parts.setdefault(file, []).append(row_group)
+        return parts
 
 
 @dataclass(frozen=True)
@@ -100,31 +119,26 @@ class Pruning:
     kept: tuple[str, ...]
     skipped: tuple[str, ...]
     _decision: Decision = field(repr=False, compare=False)
-    _known: KnownFiles = field(repr=False, compare=False)
 
     @cached_property
     def why(self) -> dict[str, str]:
         """For each path the reason, which takes longer to say than to know."""
-        return {path: self.reason(path) for path in self._known.paths}
+        return {path: self.reason(path) for path in self._decision.known.paths}
 
     def reason(self, path: str) -> str:
         """The reason to keep or skip a single file."""
         number, decision = self._numbers[path], self._decision
         if decision.kept[number] and path not in self._there:
             return "its partition holds no such row"
-        return self._known.why(number, decision.condition, decision.sets, decision.left)
+        return decision.known.why(number, decision.condition, decision.sets, decision.left)
 
     @cached_property
     def row_groups(self) -> dict[str, RowGroups]:
         """For each file that is kept without some of its row groups, those that are left."""
-        first = self._known.sets.first
-        parts = _parts(self._known, self._decision)
-        paths = self._known.paths
-        return {
-            paths[number]: RowGroups(kept, int(first[number + 1] - first[number]))
-            for number, kept in parts.items()
-            if paths[number] in self._there
-        }
+        known = self._decision.known
+        counts = np.diff(known.sets.first).tolist()
+        parts = [(known.paths[number], kept, counts[number]) for number, kept in self._decision.parts.items()]
+        return {path: RowGroups(kept, count) for path, kept, count in parts if path in self._there}
 
     @cached_property
     def _there(self) -> frozenset[str]:
@@ -132,7 +146,7 @@ class Pruning:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {path: number for number, path in enumerate(self._known.paths)}
+        return {path: number for number, path in enumerate(self._decision.known.paths)}
 
 
 @dataclass
@@ -142,7 +156,7 @@ class _Shared:
     known: KnownFiles
     fragments: list[pads.Fragment]
     warns: bool = True
-    counters: Counters = field(default_factory=Counters)
+    counters: SavedFiles = field(default_factory=SavedFiles)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -230,9 +244,9 @@ class IndexedDataset(pads.FileSystemDataset):
         return sum(file.length for file in files), sum(file.requests for file in files)
 
     @property
-    def counters(self) -> Counters:
+    def counters(self) -> SavedFiles:
         """Counters of this dataset and of those filtered from it."""
-        return self._shared.counters if self._shared else Counters()
+        return self._shared.counters if self._shared else SavedFiles()
 
     def prune(self, condition: pc.Expression | Condition) -> Pruning:
         """Say which files a condition leaves, and why.
@@ -255,7 +269,6 @@ class IndexedDataset(pads.FileSystemDataset):
             tuple(path for path in paths if path in there),
             tuple(path for path in paths if path not in there),
             decision,
-            shared.known,
         )
 
     def get_fragments(self, filter: pc.Expression | None = None) -> Iterator[pads.Fragment]:  # noqa: A002 - Arrow's name
@@ -338,21 +351,20 @@ class IndexedDataset(pads.FileSystemDataset):
             return None
         shared = self._shared
         decision = None if condition is None else self._decide(condition)
-        kept = None if decision is None else np.flatnonzero(decision.kept)
-        parts = {} if decision is None else _parts(shared.known, decision)
-        count = len(shared.fragments)
         with shared.lock:
-            shared.counters.files += count
-            shared.counters.skipped += 0 if kept is None else count - len(kept)
-            if decision is not None and parts:
+            shared.counters.files += len(shared.fragments)
+            if decision is not None:
                 of_kept = decision.kept[shared.known.sets.file_of]
+                shared.counters.skipped += int((~decision.kept).sum())
                 shared.counters.row_groups_skipped += int((of_kept & ~decision.left).sum())
-        if kept is None or (len(kept) == count and not parts):
+        if decision is None or decision.left.all():
             return None
         return self._dataset_of(
             [
-                self._part(shared.fragments[file], parts[file]) if file in parts else shared.fragments[file]
-                for file in kept.tolist()
+                self._part(shared.fragments[file], decision.parts[file])
+                if file in decision.parts
+                else shared.fragments[file]
+                for file in np.flatnonzero(decision.kept).tolist()
             ]
         )
 
@@ -374,9 +386,9 @@ class IndexedDataset(pads.FileSystemDataset):
         given: Any = condition
         is_filter = isinstance(condition, pc.Expression)
         asked: Condition | None = condition_of_filter(given, self.schema) if is_filter else given
-        left, kept = np.ones(len(known.sets.file_of), np.bool_), np.ones(len(known.paths), np.bool_)
+        left = np.ones(len(known.sets.file_of), np.bool_)
         if asked is None:
-            return Decision(None, None, left, kept)
+            return Decision(known, None, None, left)
         with shared.lock:
             before = len(known.unknown) + len(known.aside)
             sets = known.of(asked)
@@ -384,9 +396,7 @@ class IndexedDataset(pads.FileSystemDataset):
         if is_worse and shared.warns:
             warnings.warn(known.summary, IndexWarning, stacklevel=3)
         left &= sets.row_groups(asked, EVERY)
-        kept[known.sets.file_of] = False
-        kept[known.sets.file_of[left]] = True
-        return Decision(asked, sets, left, kept)
+        return Decision(known, asked, sets, left)
 
     def _know(self, shared: _Shared | None, condition: pc.Expression | None = None) -> None:
         self._shared, self._condition = shared, condition
@@ -395,16 +405,6 @@ class IndexedDataset(pads.FileSystemDataset):
         if self._shared is None:
             raise ValueError("this dataset knows no indexes; open it with open_indexed")
         return self._shared
-
-
-def _parts(known: KnownFiles, decision: Decision) -> dict[int, list[int]]:
-    """For each file that is kept and of which row groups are left out, those that are not."""
-    file_of, left = known.sets.file_of, decision.left
-    is_some = np.isin(file_of, file_of[~left]) & left
-    parts: dict[int, list[int]] = {}
-    for file, row_group in zip(file_of[is_some].tolist(), known.sets.group_of[is_some].tolist(), strict=True):
-        parts.setdefault(file, []).append(row_group)
-    return parts
 
 
 def _nothing() -> pads.Fragment:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -13,10 +12,11 @@ import pyarrow as pa
 
 from pqassay_reader.directory.arrays import Located, OpenIndex, open_index
 from pqassay_reader.query.facts.footer_facts import FileFacts
-from pqassay_reader.query.fetching.tails import LOCAL_REQUEST_SIZE, REQUEST_SIZE, NativeSource, TailSource
-from pqassay_reference.directory.reading.usable_entries import FileDirectory, UsableEntry, read_entries
+from pqassay_reader.query.fetching.ranges import LOCAL_TAIL, REMOTE_TAIL
+from pqassay_reference.directory.reading.usable_entries import UsableEntry, read_entries
 from pqassay_reference.errors import about
-from pqassay_spec.base.sources import FileSource
+from pqassay_reference.rewrite.stored_object import ObjectSource
+from pqassay_spec.base.sources import FileSource, require_range
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.entries import EntryKey
 from pqassay_spec.parquet.file import read_footer, read_framing
@@ -25,78 +25,74 @@ WORTH = {IndexType.DISTINCT_SET: 4, IndexType.ZONE_SUMS: 1}
 """An index is read where the rows that it may spare take this many times its bytes; one read with the footer always is."""
 
 
-@dataclass
 class KnownFile:
-    """One file, and the source from which its blobs are read: what came along with its footer is kept.
+    """One file, and the source from which its blobs are read: what came along with its footer is kept if there are indexes, or always.
+
+    Args:
+        path: Its path.
+        filesystem: Where it is; ``None`` for that of the computer.
+        types: The types of indexes that are asked for.
+        keeps_tail: Whether what came along with the footer is kept in any case.
 
     Attributes:
         name: What messages call it: of a local file below the working directory, the path from there.
-        path: Its path.
-        filesystem: Where it is; ``None`` for that of the computer.
         size: Its bytes.
         facts: Its footer, without Arrow's schema.
         directory: Its entries, and what is left aside of them.
         length: Bytes of metadata that were read so far.
         requests: In how many requests.
+        start: Offset of the first byte that is kept.
+
+    Raises:
+        FormatError: It is not a Parquet file.
+        OSError: It cannot be read.
     """
 
-    name: str
-    path: str
-    filesystem: Any
-    size: int
-    facts: FileFacts
-    directory: FileDirectory
-    length: int
-    requests: int
-    start: int
-    tail: bytes
-    blobs: dict[EntryKey, Any] = field(default_factory=dict[EntryKey, Any])
-
-    @classmethod
-    def open(
-        cls,
+    def __init__(
+        self,
         path: str,
         filesystem: Any,
         types: Collection[IndexType] = tuple(IndexType),
         *,
         keeps_tail: bool = False,
-    ) -> KnownFile:
-        """Read a footer, and keep what came along with it if there are indexes, or always.
+    ) -> None:
+        self.name, self.path, self._filesystem = path, path, filesystem
+        self.blobs: dict[EntryKey, Any] = {}
+        with about(path):
+            with self._opened() as whole:
+                self.size: int = whole.size
+                self.start = max(0, self.size - (LOCAL_TAIL if filesystem is None else REMOTE_TAIL))
+                self._tail: bytes = whole.read(self.start, self.size - self.start)
+            self.length, self.requests = len(self._tail), 1
+            framing = read_framing(self)
+            self.facts = FileFacts(read_footer(self, framing)[0], framing, pa.schema([]))
+            _ = self.facts.leaves  # the footer has to describe a tree
+        self.directory = read_entries(self.facts.metadata, types)
+        if filesystem is None:
+            self.name = path.removeprefix(f"{os.getcwd()}{os.sep}")  # noqa: PTH109 - text, as the path is
+        if not keeps_tail:
+            self.drop_tail()
 
-        Raises:
-            FormatError: It is not a Parquet file.
-            OSError: It cannot be read.
-        """
-        below = f"{os.getcwd()}{os.sep}"  # noqa: PTH109 - text, as the path is
-        whole: Any = FileSource(path) if filesystem is None else NativeSource(filesystem, path)
-        with whole, about(path):
-            source = TailSource(whole, LOCAL_REQUEST_SIZE if filesystem is None else REQUEST_SIZE)
-            framing = read_framing(source)
-            facts = FileFacts(read_footer(source, framing)[0], framing, pa.schema([]))
-            _ = facts.leaves  # the footer has to describe a tree
-            facts.require_counts()
-        more = max(source.start - framing.footer_start, 0)
-        directory = read_entries(facts.metadata, types)
-        name = path.removeprefix(below) if filesystem is None else path
-        tail = source.tail if directory.entries or keeps_tail else b""
-        length, requests, start = len(source.tail) + more, 1 + bool(more), source.size - len(tail)
-        return cls(name, path, filesystem, source.size, facts, directory, length, requests, start, tail)
+    def _opened(self) -> Any:
+        return (
+            FileSource(self.path) if self._filesystem is None else ObjectSource(self._filesystem, self.path)
+        )
 
     def drop_tail(self) -> None:
         """Let go of what came along with the footer, if there are no indexes."""
         if not self.directory.entries:
-            self.start, self.tail = self.size, b""
+            self.start, self._tail = self.size, b""
 
     def read(self, offset: int, length: int) -> bytes:
         """Return a range. See `pqassay_spec.base.sources.Source.read`."""
-        if offset >= self.start:
-            return self.tail[offset - self.start :][:length]
-        whole: Any = (
-            FileSource(self.path) if self.filesystem is None else NativeSource(self.filesystem, self.path)
-        )
-        with whole:
-            self.length, self.requests = self.length + length, self.requests + 1
-            return cast("bytes", whole.read(offset, length))
+        require_range(self, offset, length)
+        kept = self._tail[max(offset - self.start, 0) : max(offset + length - self.start, 0)]
+        missing = length - len(kept)
+        if not missing:
+            return kept
+        with self._opened() as whole:
+            self.length, self.requests = self.length + missing, self.requests + 1
+            return cast("bytes", whole.read(offset, missing)) + kept
 
     @cached_property
     def entries(self) -> dict[tuple[IndexType, str], list[UsableEntry]]:
@@ -126,7 +122,7 @@ class KnownFile:
     def is_worth(self, entry: UsableEntry, fields: Collection[str]) -> bool:
         """Whether to read an entry in order to spare rows of some fields."""
         head = entry.entry.head
-        is_here = head.offset >= self.start or head.stored_length <= LOCAL_REQUEST_SIZE
+        is_here = head.offset >= self.start or head.stored_length <= LOCAL_TAIL
         return is_here or WORTH[entry.type] * head.stored_length <= self.data_length(fields)
 
     def opened(self, entry: UsableEntry) -> OpenIndex | None:

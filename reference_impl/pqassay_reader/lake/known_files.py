@@ -15,12 +15,11 @@ import pyarrow.dataset as pads
 from pqassay_reader.condition.kinds import compared_type
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.directory.arrays import Mask
-from pqassay_reader.lake.index_table import ColumnEntries, default_folder, parts, read_entries
+from pqassay_reader.lake.index_table import default_folder, parts, read_entries
 from pqassay_reader.lake.known_file import KnownFile
-from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, LakeSets, Progress
-from pqassay_reader.pages.excluding import ColumnSets
+from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, Progress
+from pqassay_reader.pages.excluding import ColumnSets, FileSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
-from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
 from pqassay_reference.files.listing import ListedFiles
 from pqassay_reference.rewrite.extract import Extracted, NoIndexError, index_of
@@ -36,11 +35,11 @@ AUTO = "auto"
 NOT_INDEXED = "it has no IDX1 index, and no distinct set that is asked for"
 
 
-class EngineSets(LakeSets):
+class EngineSets(FileSets):
     """Sets of which those with NaN leave nothing out: engines disagree about what is true of NaN."""
 
     def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
-        """See `LakeSets.by_group`."""
+        """See `FileSets.by_group`."""
         return super().by_group(one, mask | one.sets.nans, otherwise=otherwise)
 
 
@@ -68,29 +67,29 @@ class KnownFiles:
     unknown: dict[int, str]
     damaged: tuple[str, ...] = ()
 
-    def of(self, condition: Condition) -> LakeSets:
+    def of(self, condition: Condition) -> FileSets:
         """What is known of the columns of a condition; what was not read before is read, if it may pay.
 
         Raises:
             OSError: A file cannot be read.
         """
         for name in condition.columns & self.later.keys():
-            several = [self.described(number, file) for number, file in self.later.pop(name)]
-            self.unknown.update(one for one in several if isinstance(one, tuple))
-            self.know([one for one in several if isinstance(one, _Values)])
+            several = {number: self.described(number, file) for number, file in self.later.pop(name)}
+            self.unknown.update((number, one) for number, one in several.items() if isinstance(one, str))
+            self.know([one for one in several.values() if isinstance(one, FileValues)])
         columns = self.sets.of(condition.columns, lambda file: file.fields)
         by_name = {name: [*self.whole[name], *columns.get(name, ())] for name in condition.columns}
         return EngineSets(by_name, self.sets.file_of, len(self.paths))
 
-    def know(self, several: Iterable[_Values]) -> None:
+    def know(self, several: Iterable[FileValues]) -> None:
         """Take in the values of files."""
-        by_column: defaultdict[tuple[str, Any, bool], list[FileValues]] = defaultdict(list)
+        by_column: defaultdict[tuple[str, bool], list[FileValues]] = defaultdict(list)
         for one in several:
-            by_column[one.column, one.kind, one.in_pieces].append(one.values)
-        for (name, kind, in_pieces), values in by_column.items():
-            self.whole[name].append(WholeFiles.of(name, kind, values, in_pieces=in_pieces))
+            by_column[one.column, one.in_pieces].append(one)
+        for (name, _), values in by_column.items():
+            self.whole[name].append(WholeFiles.of(self.described.schema, values))
 
-    def why(self, number: int, condition: Condition | None, sets: LakeSets | None, left: Mask) -> str:
+    def why(self, number: int, condition: Condition | None, sets: FileSets | None, left: Mask) -> str:
         """The reason to keep or leave out a file, for people."""
         otherwise = self.unknown.get(number, "no index decides the condition")
         if condition is None or sets is None:
@@ -152,16 +151,6 @@ def _has_sets(several: Iterable[Any], number: int, start: int, stop: int) -> boo
 
 
 @dataclass(frozen=True)
-class _Values:
-    """The values of a column of one file, by its IDX1 index."""
-
-    column: str
-    kind: Any
-    in_pieces: bool
-    values: FileValues
-
-
-@dataclass(frozen=True)
 class Described:
     """What IDX1 indexes are good for in a dataset.
 
@@ -177,12 +166,8 @@ class Described:
     columns: frozenset[str] | None
     vouched: str | None
 
-    def __call__(self, number: int, file: KnownFile) -> _Values | tuple[int, str]:
-        """The column that the index of a file describes and its values; or the number of the file, and why they are not known."""
-        found = self._values(number, file)
-        return (number, found) if isinstance(found, str) else found
-
-    def _values(self, number: int, file: KnownFile) -> _Values | str:
+    def __call__(self, number: int, file: KnownFile) -> FileValues | str:
+        """The values of the column that the index of a file describes; or why they are not known."""
         try:
             index = index_of(file, file.facts.framing, file.facts.metadata)
         except NoIndexError:
@@ -200,10 +185,9 @@ class Described:
             return reason
         if reason := self.why_not(column):
             return reason
-        kind = compared_type(self.schema.field(column).type)
         # Values and nulls together make up the rows; a record of neither is about another column.
         may_be_null = record is None or bool(record.null_count) or not index.values
-        return _Values(column, kind, record is None, FileValues(number, index.values, may_be_null))
+        return FileValues(column, number, index.values, may_be_null, record is None)
 
     def _why_not_trusted(self, index: Extracted) -> str:
         """Why the values of an index without a companion record that may be trusted do not count; empty if they do."""
@@ -275,21 +259,21 @@ def know_files(
     covered = np.zeros(len(listed.paths), np.bool_)
     folder = _table_folder(listed, table)
     contents = None if folder is None else read_entries(folder, columns)
-    for entries in contents.columns.values() if contents is not None else ():
-        if not described.why_not(entries.column):
-            facts, stale = _fresh(listed, schema, entries)
+    for column, rows in contents.columns.items() if contents is not None else ():
+        if not described.why_not(column):
+            facts, stale = _fresh(listed, schema, column, rows)
             unknown |= dict.fromkeys(stale, "it was changed after the index table was made")
-            whole[entries.column].append(facts)
+            whole[column].append(facts)
             covered[facts.sets.parts.row_group] = True
     files: list[KnownFile | None] = [None] * len(listed.paths)
     later: defaultdict[str, list[tuple[int, KnownFile]]] = defaultdict(list)
-    values: list[_Values] = []
+    values: list[FileValues] = []
     rest: list[int] = np.flatnonzero(~covered).tolist()
     for done, (number, (file, found)) in enumerate(
         zip(rest, _opened(listed, rest, described), strict=True), 1
     ):
         files[number] = file
-        if isinstance(found, _Values):
+        if isinstance(found, FileValues):
             values.append(found)
         elif file is not None and not found:
             later[described.column_of(file) or ""].append((number, file))
@@ -310,7 +294,7 @@ def know_files(
     return known
 
 
-Opened = tuple["KnownFile | None", "_Values | str"]
+Opened = tuple["KnownFile | None", "FileValues | str"]
 """A file, if its footer can be read; and the values of its IDX1 index, or why they are not known, which is empty where they are read later."""
 
 
@@ -320,9 +304,7 @@ def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -
 
     def opened(number: int) -> Opened:
         try:
-            file = KnownFile.open(
-                listed.paths[number], filesystem, (IndexType.DISTINCT_SET,), keeps_tail=True
-            )
+            file = KnownFile(listed.paths[number], filesystem, (IndexType.DISTINCT_SET,), keeps_tail=True)
         except FormatError as error:
             return None, error.reason or str(error)
         except OSError as error:
@@ -339,7 +321,7 @@ def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -
         file.directory.entries = usable
         found = "" if described.column_of(file) is not None else described(number, file)
         file.drop_tail()
-        return file, found[1] if isinstance(found, tuple) else found
+        return file, found
 
     with collector_paused():
         if filesystem is None:
@@ -366,37 +348,48 @@ def _table_folder(listed: ListedFiles, table: str | None) -> str | None:
     return folder if listed.is_local and parts(folder) else None
 
 
-def _fresh(listed: ListedFiles, schema: pa.Schema, entries: ColumnEntries) -> tuple[WholeFiles, list[int]]:
-    """The facts of a table about the files as they are now, and the numbers of those of which it knows an older state."""
+def _fresh(
+    listed: ListedFiles, schema: pa.Schema, column: str, rows: pa.Table
+) -> tuple[WholeFiles, list[int]]:
+    """What the rows of a table say about a column of the files as they are now, and the numbers of the files that it knows in an older state.
+
+    The rows of the latest run of a file count, if all of them describe the file as it is now.
+    """
     numbers = {listed.relative(path): number for number, path in enumerate(listed.paths)}
-    files = np.array([numbers.get(path, -1) for path in entries.paths], np.int64)
-    there = np.flatnonzero(files >= 0)
-    now = files[there]
-    same = (np.array(listed.sizes, np.int64)[now] == entries.sizes[there]) & (
-        np.array(listed.modified, np.int64)[now] == entries.modified[there]
+    paths: Any = rows.column("path").combine_chunks().dictionary_encode()
+    number_of = np.array([numbers.get(path, -1) for path in paths.dictionary.to_pylist()], np.int64)
+    file = number_of[paths.indices.to_numpy()]
+    runs, sizes, modified, nulls = (
+        rows.column(name).to_numpy().astype(np.int64) for name in ("run", "size", "modified", "null_count")
     )
+    latest = np.full(len(listed.paths) + 1, -1, np.int64)  # the last one is that of files which are not there
+    np.maximum.at(latest, file, runs)
+    counts = (file >= 0) & (runs == latest[file])
     # Without a known time it is not known whether the file is the same.
-    same &= entries.modified[there] != 0
-    fresh = there[same]
-    starts, codes = _gathered(entries.starts, entries.codes, fresh)
-    used, codes = np.unique(codes, return_inverse=True)
-    counts = np.diff(starts)
+    same = (sizes == np.array([*listed.sizes, -1])[file]) & (modified != 0)
+    same &= modified == np.array([*listed.modified, -1])[file]
+    is_known = latest >= 0
+    is_fresh = is_known.copy()
+    is_fresh[file[counts & ~same]] = is_known[-1] = is_fresh[-1] = False
+    chosen = np.flatnonzero(counts & is_fresh[file])
+    chosen = chosen[np.argsort(file[chosen], kind="stable")]
+    # To choose rows, and to order them, copies every value.
+    if len(chosen) < len(rows) or (np.diff(chosen) < 0).any():
+        rows = rows.take(chosen)
+    values: Any = rows.column("value").combine_chunks().dictionary_encode()
+    there = values.indices.is_valid().to_numpy(zero_copy_only=False)
+    files, place = np.unique(file[chosen], return_inverse=True)
+    counted = np.bincount(place[there], minlength=len(files))
+    may_be_null = np.zeros(len(files), np.bool_)
+    may_be_null[place[nulls[chosen] != 0]] = True
     facts = WholeFiles(
-        entries.column,
-        compared_type(schema.field(entries.column).type),
-        files[fresh],
-        starts,
-        codes.astype(np.int64),
-        entries.values.take(used),
+        column,
+        compared_type(schema.field(column).type),
+        files,
+        np.concatenate([[0], np.cumsum(counted)]).astype(np.int64),
+        values.indices.drop_null().to_numpy().astype(np.int64),
+        values.dictionary,
         # A dot may join names: in another file the column may be nested, and this one all null.
-        (entries.null_counts[fresh] != 0) | (counts == 0) | ("." in entries.column),
+        may_be_null | (counted == 0) | ("." in column),
     )
-    return facts, [int(number) for number in now[~same]]
-
-
-def _gathered(starts: Numbers, codes: Numbers, chosen: Numbers) -> tuple[Numbers, Numbers]:
-    """The same ranges of codes, of some files only."""
-    counts = np.diff(starts)[chosen]
-    new = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    places = np.arange(int(new[-1])) + np.repeat(starts[chosen] - new[:-1], counts)
-    return new, codes[places]
+    return facts, np.flatnonzero(is_known & ~is_fresh).tolist()

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from pqassay_reader.condition.kinds import compared_type, find_column
-from pqassay_reader.directory.arrays import Mask, Sets, decoded_indexes
+from pqassay_reader.condition.kinds import compared_type, find_column, has_bytes
+from pqassay_reader.directory.arrays import Sets, decoded_indexes
 from pqassay_reader.lake.known_file import KnownFile
-from pqassay_reader.pages.excluding import ColumnSets, FileSets
+from pqassay_reader.pages.excluding import ColumnSets
 from pqassay_reference.directory.reading.blob import Numbers, Parts
 from pqassay_reference.directory.reading.usable_entries import UsableEntry
 from pqassay_reference.errors import Refused
 from pqassay_spec.directory.codes import Granularity, IndexType
+from pqassay_spec.directory.entries import EntryKey
 
 LOCAL_THREADS, REMOTE_THREADS = 4, 16
 """Files that are read at the same time."""
@@ -27,29 +28,6 @@ Progress = Callable[[int, int], object]
 
 Fields = Callable[[KnownFile], Collection[str]]
 """The fields at the top level of a file that would be read without its sets."""
-
-
-class LakeSets(FileSets):
-    """The distinct sets of all files, asked for row groups.
-
-    Args:
-        columns: The sets by their columns; those of files have the number of the file in place of a row group's.
-        file_of: The file of each row group.
-        files: How many files there are.
-    """
-
-    def __init__(self, columns: Mapping[str, Sequence[ColumnSets]], file_of: Numbers, files: int) -> None:
-        super().__init__(columns, range(len(file_of)))
-        self._file_of, self._files = file_of, files
-
-    def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
-        """See `FileSets.by_group`; a row group without a set is as ``otherwise`` says."""
-        by_file = one.sets.granularity is Granularity.FILE
-        places = one.sets.parts.row_group
-        answers = np.full(self._files if by_file else len(self._file_of), otherwise)
-        answers[places] = False
-        answers[places[mask]] = True
-        return answers[self._file_of] if by_file else answers
 
 
 class DistinctSets:
@@ -78,7 +56,7 @@ class DistinctSets:
         self.group_of: Numbers = np.arange(len(self.file_of)) - self.first[self.file_of]
         self.unfit: dict[str, str] = {}
         self._sets: dict[str, list[ColumnSets]] = {}
-        self._unread: dict[str, list[tuple[KnownFile, int, UsableEntry]]] = {}
+        self._asked: set[tuple[int, EntryKey]] = set()
 
     def fitting(self, file: KnownFile, name: str, values: Any) -> Any:
         """Values of an index in the type that their column has in the dataset; ``None`` where they are not the same values there."""
@@ -102,16 +80,15 @@ class DistinctSets:
             OSError: A file cannot be read.
         """
         for name in sorted(set(names) - set(self.partitions)):
-            if name not in self._unread:
-                self._unread[name] = [
-                    (file, number, entry)
-                    for number, file in enumerate(self.files)
-                    if file is not None
-                    for entry in file.entries.get((IndexType.DISTINCT_SET, name), ())
-                ]
-            wanted = [one for one in self._unread[name] if one[0].is_worth(one[2], fields(one[0]))]
+            wanted = [
+                (file, number, entry)
+                for number, file in enumerate(self.files)
+                if file is not None
+                for entry in file.entries.get((IndexType.DISTINCT_SET, name), ())
+                if (number, entry.entry.key) not in self._asked and file.is_worth(entry, fields(file))
+            ]
             if wanted:
-                self._unread[name] = [one for one in self._unread[name] if one not in wanted]
+                self._asked.update((number, entry.entry.key) for _, number, entry in wanted)
                 self._read(name, wanted)
         return {name: self._sets[name] for name in names if name in self._sets}
 
@@ -171,17 +148,10 @@ def _is_wider(kind: Any, other: Any) -> bool:
         return pa.types.is_timestamp(other) and (kind.tz is None) == (other.tz is None)
     if pa.types.is_decimal(kind):
         return pa.types.is_decimal(other) and other.scale == kind.scale
-    for test in (_is_bytes, pa.types.is_date, pa.types.is_time):
+    for test in (has_bytes, pa.types.is_date, pa.types.is_time):
         if test(kind):
             return bool(test(other))
     return pa.types.is_floating(kind) and pa.types.is_floating(other) and other.bit_width > kind.bit_width
 
 
-def _is_bytes(kind: Any) -> bool:
-    """Whether values of a type are bytes, which compare like text."""
-    types = pa.types
-    is_text = types.is_string(kind) or types.is_large_string(kind)
-    return is_text or types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-
-
-__all__ = ["LOCAL_THREADS", "REMOTE_THREADS", "DistinctSets", "LakeSets", "Progress", "cast_exactly"]
+__all__ = ["LOCAL_THREADS", "REMOTE_THREADS", "DistinctSets", "Progress", "cast_exactly"]

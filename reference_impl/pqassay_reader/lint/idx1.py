@@ -18,15 +18,7 @@ from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
-from pqassay_spec.parquet.file import (
-    Framing,
-    chunk_start,
-    read_footer,
-    read_framing,
-    read_head,
-    referenced_offsets,
-    referenced_ranges,
-)
+from pqassay_spec.parquet.file import Framing, read_footer, read_framing, read_head, referenced_ranges
 from pqassay_spec.parquet.schema.leaf_columns import is_string, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
@@ -48,7 +40,10 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         Undecodable: The column cannot be decoded.
     """
     with FileSource(path) as source:
-        framing, metadata = _frame(source)
+        read_head(source)
+        framing = read_framing(source)
+        metadata, _ = read_footer(source, framing)
+        leaves(metadata)  # raises where the schema is not a tree
         pairs = metadata.key_value_metadata or []
         keys = [pair.key for pair in pairs]
         if idx1.KEY not in keys:
@@ -66,31 +61,6 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         companion = _companion(source, blob, metadata, pairs)
         named = ".".join(companion.column) if companion else None
         _true(Path(path), metadata, column or named, found, companion)
-
-
-def _frame(source: Source) -> tuple[Framing, FileMetaData]:
-    """Read head, tail and footer, and see where the footer refers to. Raises `FormatError`."""
-    read_head(source)
-    framing = read_framing(source)
-    metadata, _ = read_footer(source, framing)
-    leaves(metadata)  # raises where the schema is not a tree
-    for named in (*referenced_offsets(metadata), *referenced_ranges(metadata, source)):
-        end = named.end if named.length else named.start + 1
-        if not framing.body_start <= named.start <= end <= framing.footer_start:
-            raise Malformed(f"the {named} lies outside the body", rule="PQF-008", field=named.field)
-    behind = framing.body_start
-    for named in sorted(referenced_ranges(metadata, source)):
-        if named.start < behind:
-            raise Malformed(
-                f"the {named} overlaps what is stored before it", rule="PQF-009", field=named.field
-            )
-        behind = max(behind, named.end)
-    for group in metadata.row_groups:
-        starts = [chunk_start(chunk) for chunk in group.columns if not chunk.file_path]
-        first = min((start for start in starts if start is not None), default=None)
-        if first is not None and first + (group.total_compressed_size or 0) > framing.footer_start:
-            raise Malformed("a row group reaches into the footer", rule="PQF-133", field="footer.row_groups")
-    return framing, metadata
 
 
 def _well_formed(source: Source, framing: Framing, metadata: FileMetaData, found: Extracted) -> idx1.Blob:

@@ -104,13 +104,10 @@ class ChunkClaims:
     @property
     def is_readable(self) -> bool:
         """True if its metadata is here, and is that of its column."""
-        facts = self.chunk.meta_data
-        return (
-            facts is not None
-            and not self.chunk.file_path
-            and self.chunk.crypto_metadata is None
-            and self.leaf.is_at(facts.path_in_schema)
-        )
+        try:
+            return self.leaf.is_at(self.facts.path_in_schema)
+        except Mistrusted:
+            return False
 
     @cached_property
     def order(self) -> Order | None:

@@ -1,4 +1,4 @@
-"""What a condition keeps of a file by the distinct sets in its index directory: row groups, and rows by pages.
+"""What a condition keeps of files by the distinct sets in their index directories: row groups, and rows by pages.
 
 A part of the file is left out if the condition is true for no value that its set allows.  A test of one column, or several joined, is tried
 on the values themselves, so that whatever can be asked of a column is decided.  If AND joins tests on several columns, one is enough to
@@ -32,10 +32,9 @@ FAILURES = (pa.ArrowException, ValueError, OverflowError)
 
 
 class Truth(NamedTuple):
-    """For each part of a set, whether a condition may be true of a row, is true of one, and is true of all rows."""
+    """For each part of a set, whether a condition may be true of a row, and whether it is true of all rows."""
 
     may: Mask
-    some: Mask
     must: Mask
 
 
@@ -83,19 +82,20 @@ class ColumnSets:
         null, nan = bool(true[-2]), bool(true[-1])
         some = (found > 0) | (sets.nulls & null) | (sets.nans & nan)
         must = (found == np.diff(starts)) & ~(sets.nulls & (not null)) & ~(sets.nans & (not nan))
-        return Truth(some | ~sets.complete, some, must & sets.complete)
+        return Truth(some | ~sets.complete, must & sets.complete)
 
 
 class FileSets:
-    """All sets of one file, asked for row groups or for rows; or of the row groups of many files, which `by_group` tells apart.
+    """All sets of one file, or of many, asked for row groups or for rows.
 
     Args:
         columns: For each column by the name that conditions call it, its sets; of several granularities or none.
-        row_counts: Rows of each row group.
+        file_of: For each row group the number of its file, which sets of whole files have in place of a row group's.
+        files: How many files there are.
     """
 
-    def __init__(self, columns: Mapping[str, Sequence[ColumnSets]], row_counts: Sequence[int]) -> None:
-        self.columns, self._row_counts = columns, row_counts
+    def __init__(self, columns: Mapping[str, Sequence[ColumnSets]], file_of: Numbers, files: int = 1) -> None:
+        self.columns, self._file_of, self._files = columns, file_of, files
 
     def has_any(self, granularities: Collection[Granularity]) -> bool:
         """Whether there is a set of one of some granularities."""
@@ -110,7 +110,7 @@ class FileSets:
         """
 
         def of_test(test: ColumnTest) -> Mask:
-            left = np.ones(len(self._row_counts), np.bool_)
+            left = np.ones(len(self._file_of), np.bool_)
             for one in self._of(test.column, granularities):
                 left &= self.by_group(one, one.truth(test).may, otherwise=True)
             return left
@@ -121,25 +121,16 @@ class FileSets:
         """For each row group, whether all rows of it satisfy a condition."""
 
         def of_test(test: ColumnTest) -> Mask:
-            sure = np.zeros(len(self._row_counts), np.bool_)
+            sure = np.zeros(len(self._file_of), np.bool_)
             for one in self._of(test.column, (Granularity.FILE, Granularity.ROW_GROUP)):
                 sure |= self.by_group(one, one.truth(test).must, otherwise=False)
             return sure
 
         return folded(condition, of_test, all_masks, any_mask)
 
-    def row_groups_with_some(self, condition: Condition) -> Mask:
-        """For each row group, whether sets of row groups say that a row satisfies a condition on one column."""
-        found = np.zeros(len(self._row_counts), np.bool_)
-        if isinstance(condition, ColumnTest):
-            for one in self._of(condition.column, (Granularity.ROW_GROUP,)):
-                found |= self.by_group(one, one.truth(condition).some, otherwise=False)
-        return found
-
-    def rows(self, condition: Condition, row_group: int) -> Rows:
-        """The rows of a row group that all sets keep."""
-        count = self._row_counts[row_group]
-        everything: Rows = [range(count)] if count else []
+    def rows(self, condition: Condition, row_group: int, row_count: int) -> Rows:
+        """The rows of a row group of one file that all sets keep."""
+        everything: Rows = [range(row_count)] if row_count else []
 
         def of_test(test: ColumnTest) -> Rows:
             parts = (
@@ -157,14 +148,12 @@ class FileSets:
             mask: What is true of its parts.
             otherwise: What is taken for true of a row group that the set says nothing about.
         """
-        count = len(self._row_counts)
-        if one.sets.granularity is Granularity.FILE:
-            return np.full(count, bool(mask[0]))
+        by_file = one.sets.granularity is Granularity.FILE
         places = one.sets.parts.row_group
-        found = np.full(count, otherwise)
-        found[places] = False
-        found[places[mask]] = True
-        return found
+        answers = np.full(self._files if by_file else len(self._file_of), otherwise)
+        answers[places] = False
+        answers[places[mask]] = True
+        return answers[self._file_of] if by_file else answers
 
     def _of(self, name: str, granularities: Collection[Granularity]) -> list[ColumnSets]:
         return [one for one in self.columns.get(name, ()) if one.sets.granularity in granularities]

@@ -13,8 +13,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pqassay_reference.pages.stored_values import StoredValues
-
 Counts = NDArray[np.int64]
 """A count for each row."""
 
@@ -31,15 +29,6 @@ def row_entries(values: Any, leaf: int) -> Counts:
     """
     counts = [_entries(piece, leaf) for piece in values.chunks]
     return np.concatenate(counts) if counts else np.zeros(0, np.int64)
-
-
-def first_rows(stored: StoredValues) -> Counts:
-    """The row with which each page of a chunk begins, and behind them the number of rows; -1 for a page that begins within a row."""
-    rows = np.concatenate([[0], row_entries(stored.field, 0)]).cumsum()
-    begins = np.cumsum([0, *(page.entries or 0 for page in stored.pages)])
-    places = np.searchsorted(rows, begins)
-    whole = rows[np.minimum(places, len(rows) - 1)] == begins
-    return np.where(whole, places, -1)
 
 
 def _entries(array: Any, leaf: int) -> Counts:
@@ -91,4 +80,4 @@ def _leaves(kind: Any) -> int:
     return 1
 
 
-__all__ = ["Counts", "first_rows", "row_entries"]
+__all__ = ["Counts", "row_entries"]

@@ -29,11 +29,6 @@ def by_statistics_and_bloom(chunk: ChunkClaims, test: ColumnTest) -> Rows:
     return [range(chunk.row_count)] if chunk.may_match(test) else []
 
 
-def by_pages(chunk: ChunkClaims, test: ColumnTest) -> Rows:
-    """The rows of the pages that the column index keeps."""
-    return chunk.rows(test)
-
-
 # --8<-- [start:rows]
 def rows_left(
     condition: Condition,
@@ -71,4 +66,4 @@ def _met(parts: Iterable[Rows], everything: Rows) -> Rows:
     return left
 
 
-__all__ = ["by_pages", "by_statistics", "by_statistics_and_bloom", "rows_left"]
+__all__ = ["by_statistics", "by_statistics_and_bloom", "rows_left"]

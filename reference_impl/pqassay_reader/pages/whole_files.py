@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from pqassay_reader.condition.kinds import compared_type
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
 from pqassay_reader.condition.rows import ExpressionTest, rows_in
 from pqassay_reader.directory.arrays import Mask, Sets
@@ -38,14 +39,18 @@ class FileValues(NamedTuple):
     """The values of a column in one file.
 
     Attributes:
+        column: The column, at the top level.
         file: Number of the file.
         values: The distinct values.
         may_be_null: Whether the column may hold nulls.
+        in_pieces: Whether a line feed may be part of a value, which is in the index in pieces then.
     """
 
+    column: str
     file: int
     values: tuple[str, ...]
     may_be_null: bool
+    in_pieces: bool = False
 
 
 class WholeFiles(ColumnSets):
@@ -80,22 +85,20 @@ class WholeFiles(ColumnSets):
         self._codes, self._in_pieces = codes, in_pieces
 
     @classmethod
-    def of(
-        cls, name: str, kind: Any, several: Sequence[FileValues], *, in_pieces: bool = False
-    ) -> WholeFiles:
-        """Gather the values of single files."""
-        encoded: Any = pa.array(
-            chain.from_iterable(one.values for one in several), pa.string()
-        ).dictionary_encode()
+    def of(cls, schema: pa.Schema, several: Sequence[FileValues]) -> WholeFiles:
+        """Gather the values of a column in single files; ``schema`` says what type it has."""
+        first = several[0]
+        texts = chain.from_iterable(one.values for one in several)
+        encoded: Any = pa.array(texts, pa.string()).dictionary_encode()
         return cls(
-            name,
-            kind,
+            first.column,
+            compared_type(schema.field(first.column).type),
             np.array([one.file for one in several], np.int64),
             np.cumsum([0, *(len(one.values) for one in several)], dtype=np.int64),
             encoded.indices.to_numpy().astype(np.int64),
             encoded.dictionary,
             np.array([one.may_be_null for one in several], np.bool_),
-            in_pieces=in_pieces,
+            in_pieces=first.in_pieces,
         )
 
     @cached_property

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -30,19 +30,21 @@ from pqassay_reader.query.fetching.page_layout import Numbers
 from pqassay_reader.query.fetching.ranges import (
     FOREVER,
     GAP,
+    LOCAL_TAIL,
     REMOTE_GAP,
+    REMOTE_TAIL,
     STEP_GAPS,
     Fetched,
     FetchedRanges,
     Piece,
 )
-from pqassay_reader.query.group_scan import GroupScan, Question
+from pqassay_reader.query.group_scan import GroupQuestion, GroupScan
 from pqassay_reader.query.indexes.distinct_sets import WHOLE_GROUPS, file_sets
-from pqassay_reader.query.indexes.file_index import Verdict, file_index_verdict
+from pqassay_reader.query.indexes.file_index import file_index_verdict
 from pqassay_reader.query.indexes.quantiles import FileQuantiles, file_quantiles
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan_query import Query
-from pqassay_reader.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
+from pqassay_reader.query.targets import LocalFile, Target, remote_tail
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.directory.codes import Granularity
@@ -134,7 +136,7 @@ class FileScan:
         self._counters.note("_pm")
         return pm_facts(reader, self.ranges.size)
 
-    def _question(self) -> Question:
+    def _question(self) -> GroupQuestion:
         query, schema = self._query, self.facts.schema
         expected = query.first_schema if query.first_schema is not None else schema
         stored = set(schema.names)
@@ -147,8 +149,8 @@ class FileScan:
         constants |= self._absent(called - constants.keys(), expected)
         condition = self._condition(constants)
         named = frozenset[str]() if condition is None else condition.columns
-        output = [self._place(name) for name in names if name not in constants]
-        asked = [self._place(name) for name in sorted(named) if name not in constants]
+        output = [self.facts.place_of(name) for name in names if name not in constants]
+        asked = [self.facts.place_of(name) for name in sorted(named) if name not in constants]
         needed = sorted({*output, *asked})
         if Rung.PROJECTION not in query.rungs:
             needed = list(range(len(schema)))
@@ -160,7 +162,7 @@ class FileScan:
         parts = [] if condition is None else parts_of(condition)
         unique = list(dict.fromkeys(output))
         reads_all = condition is None and query.limit is None and query.batch_size is None
-        return Question(condition, parts, unique, needed, constants, query.rungs, reading, reads_all)
+        return GroupQuestion(condition, parts, unique, needed, constants, query.rungs, reading, reads_all)
 
     def _absent(self, names: Collection[str], expected: pa.Schema) -> dict[str, Any]:
         """Null for the columns that this file does not have, and another file has. Raises `Refused` for those that none has."""
@@ -188,10 +190,6 @@ class FileScan:
             return constants[name].type if name in constants else find_column(self.facts.schema, name)[1]
 
         return normal_form(predicate, type_of)
-
-    def _place(self, name: str) -> int:
-        """Position of the field that a column belongs to."""
-        return self.facts.place_of(name)
 
     def make_requests_in(self, pool: Executor | None) -> None:
         """Make several requests at once from now on, if that rung is used."""
@@ -238,12 +236,11 @@ class FileScan:
             yield from self._windows(by_group)
 
     def _groups(self) -> list[GroupScan]:
-        found: list[GroupScan] = []
-        first_row = 0
-        for number, rows in enumerate(self.facts.row_counts):
-            found.append(GroupScan(self.facts, self.ranges, number, first_row, self.question))
-            first_row += rows
-        return found
+        firsts = list(accumulate(self.facts.row_counts, initial=0))[:-1]
+        return [
+            GroupScan(self.facts, self.ranges, number, first, self.question)
+            for number, first in enumerate(firsts)
+        ]
 
     def _is_ruled_out(self) -> bool:
         """Whether no row of the file can match: by what its folders stand for, and by its own index."""
@@ -252,17 +249,14 @@ class FileScan:
                 constants = pa.table({name: [value] for name, value in self.question.constants.items()})
                 if not rows_of(part.condition, constants).any():
                     return True
-        verdict = self._verdict()
+        query, condition = self._query, self.question.condition
+        if condition is None or Rung.FILES not in query.rungs:
+            return False
+        verdict = file_index_verdict(self.ranges, self.facts, condition, query.column, query.trust)
         self.message = verdict.message
         if verdict.skips is not None:
             self._counters.note("IDX1")
         return bool(verdict.skips)
-
-    def _verdict(self) -> Verdict:
-        query, condition = self._query, self.question.condition
-        if condition is None or Rung.FILES not in query.rungs:
-            return Verdict(None)
-        return file_index_verdict(self.ranges, self.facts, condition, query.column, query.trust)
 
     def _left_by_groups(self, groups: Sequence[GroupScan]) -> list[tuple[GroupScan, Rows]]:
         """The row groups that are left, with all their rows."""
@@ -282,7 +276,10 @@ class FileScan:
         query, condition = self._query, self.question.condition
         if condition is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
             return by_group
-        self._sets = self._distinct_sets(condition, [group for group, _ in by_group])
+        named = condition.columns - self.question.constants.keys()
+        may_spare = self._may_spare([group for group, _ in by_group])
+        self._sets, aside = file_sets(self.ranges, self.facts, named, may_spare)
+        self.aside = [str(one) for one in aside]
         if self._sets is not None:
             self._counters.note("distinct sets")
             is_left = self._sets.row_groups(condition, WHOLE_GROUPS)
@@ -299,12 +296,6 @@ class FileScan:
         parts = self.question.parts
         share = parts[0].share if len(parts) == 1 and Rung.LATE in self._query.rungs else 1.0
         return asked + int(share * (all_of_them - asked))
-
-    def _distinct_sets(self, condition: Condition, groups: Sequence[GroupScan]) -> FileSets | None:
-        named = condition.columns - self.question.constants.keys()
-        found, aside = file_sets(self.ranges, self.facts, named, self._may_spare(groups))
-        self.aside = [str(one) for one in aside]
-        return found
 
     def _left_by_sketches(
         self, by_group: list[tuple[GroupScan, Rows]], condition: Condition
@@ -344,7 +335,9 @@ class FileScan:
         left = group.rows_of_pages()
         if left and self._sets is not None and self._sets.has_any((Granularity.PAGE,)):
             assert self.question.condition is not None
-            left = intersection(left, self._sets.rows(self.question.condition, group.row_group))
+            left = intersection(
+                left, self._sets.rows(self.question.condition, group.row_group, group.row_count)
+            )
         return left
 
     def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:
@@ -380,7 +373,7 @@ class FileScan:
             leaf
             for part in self.question.parts
             for name in part.columns - self.question.constants.keys()
-            for leaf in self.facts.fields[self._place(name)].leaves
+            for leaf in self.facts.fields[self.facts.place_of(name)].leaves
         }
         self.ranges.want(chain.from_iterable(group.index_pieces(asked) for group in groups))
 
@@ -438,7 +431,9 @@ class FileScan:
             return self.question.needed
         if len(parts) > 1:
             return ()
-        return [self._place(name) for name in sorted(parts[0].columns - self.question.constants.keys())]
+        return [
+            self.facts.place_of(name) for name in sorted(parts[0].columns - self.question.constants.keys())
+        ]
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
         left = self._left_of(leaves, groups)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pqassay_reader.condition.normal import ColumnTest, Condition
 from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.pages.chunk_claims import ChunkClaims
-from pqassay_reader.pages.row_selection import by_pages, by_statistics_and_bloom, rows_left
+from pqassay_reader.pages.row_selection import by_statistics_and_bloom, rows_left
 from pqassay_reader.query.conditions import Part, in_order
 from pqassay_reader.query.explained.counters import Left
 from pqassay_reader.query.explained.text import GroupTrace, columns_of_claims, columns_of_fields
@@ -37,7 +37,7 @@ WINDOW_ROWS = 1 << 10, 1 << 18
 
 
 @dataclass(frozen=True)
-class Question:
+class GroupQuestion:
     """What is asked of each row group of a file.
 
     Attributes:
@@ -73,7 +73,7 @@ class GroupScan:
     """
 
     def __init__(
-        self, facts: FileFacts, ranges: FetchedRanges, row_group: int, first_row: int, question: Question
+        self, facts: FileFacts, ranges: FetchedRanges, row_group: int, first_row: int, question: GroupQuestion
     ) -> None:
         self.row_group, self.first_row = row_group, first_row
         self.row_count = facts.metadata.row_groups[row_group].num_rows
@@ -96,7 +96,7 @@ class GroupScan:
 
     def rows_of_pages(self) -> Rows:
         """The rows that column indexes leave."""
-        return self._rows_left(by_pages)
+        return self._rows_left(ChunkClaims.rows)
 
     def _rows_left(self, answer: Callable[[ChunkClaims, ColumnTest], Rows]) -> Rows:
         everything = [range(self.row_count)] if self.row_count else []
@@ -126,12 +126,8 @@ class GroupScan:
 
     def has_bounds(self, name: str) -> bool:
         """Whether the footer gives bounds of a column."""
-        place = self._facts.leaf_of(name)
-        if place is None:
-            return False
-        facts = self._facts.metadata.row_groups[self.row_group].columns[place].meta_data
-        stored = facts.statistics if facts is not None else None
-        return stored is not None and stored.min_value is not None and stored.max_value is not None
+        claims = self.claims_of(name)
+        return claims is not None and claims.has_bounds
 
     def index_pieces(self, asked: Collection[int]) -> Iterator[Piece]:
         """Where the page indexes are that will be asked for and are not known yet.
@@ -342,7 +338,8 @@ class GroupScan:
             columns = columns_of_fields(self.fields.values(), names)
         else:
             columns = columns_of_claims(self._claims)
-        return GroupTrace(self.row_group, self.row_count, left, self.matched, columns)
+        ranges = [(part.start, part.stop) for part in left]
+        return GroupTrace(self.row_group, self.row_count, ranges, self.matched, columns)
 
 
 class ReadSoFar(NamedTuple):
@@ -369,4 +366,4 @@ def _cuts(part: range, most: int, held: int) -> Iterator[int]:
     yield from range(part.start + most - held, part.stop, most)
 
 
-__all__ = ["GroupScan", "Question"]
+__all__ = ["GroupQuestion", "GroupScan"]

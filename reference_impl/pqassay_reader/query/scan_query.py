@@ -25,15 +25,8 @@ class Query:
     """What is asked of all files.
 
     Attributes:
-        predicate: The condition; ``None`` for all rows.
-        columns: Names of the columns that are returned; ``None`` for all.
+        predicate, columns, gap, limit, batch_size, trust, column, metadata: As for `pqassay_reader.query.scan.scan`.
         rungs: The rungs that are used.
-        gap: Bytes between two ranges that are fetched along; ``None`` to choose by what a request costs.
-        limit: Rows after which nothing more is read; ``None`` for all.
-        batch_size: The most rows of a batch, and of what is decoded at once; ``None`` to choose by their bytes.
-        trust: Which embedded index counts.
-        column: The column that an embedded index without companion record describes.
-        metadata: Where the facts about a file come from.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
         type_elsewhere: The type of a column that only a later file has; ``None`` if none has it.
         trace: Where it is kept what was done; ``None`` to keep nothing.

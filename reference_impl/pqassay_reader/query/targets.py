@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,20 +16,15 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from pqassay_reader.query.facts.footer_facts import Identity
+from pqassay_reader.query.fetching.ranges import REMOTE_TAIL
 from pqassay_reader.query.fetching.request_pool import request_pool
-from pqassay_reader.query.fetching.tails import NativeSource
 from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import list_files, located
+from pqassay_reference.rewrite.stored_object import ObjectSource
 from pqassay_spec.base.sources import FileSource, Source
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """What a folder is called whose rows have a null in its column."""
-
-LOCAL_TAIL = 8 << 10
-"""Bytes that are read from the end of a local file before its footer is looked for."""
-
-REMOTE_TAIL = 64 << 10
-"""The least that is read from the end of a file behind a URI, where a second request costs more than needless bytes."""
 
 TAIL_GAPS = 2
 """Gaps that the end of a file behind a URI is worth: mostly the page indexes are in it, and a step is saved."""
@@ -64,13 +59,10 @@ def target_of(source: Source) -> Target:
 
     Where it has an attribute ``modified``, a time in nanoseconds, what is known of the file is kept until that changes.
     """
-
-    @contextlib.contextmanager
-    def opened() -> Generator[Source]:
-        yield source
-
     modified: int = getattr(source, "modified", 0)
-    return Target(source.name, (source.name, source.size, modified, 0), opened, is_local=False)
+    return Target(
+        source.name, (source.name, source.size, modified, 0), lambda: nullcontext(source), is_local=False
+    )
 
 
 def targets_of(path: str | os.PathLike[str]) -> list[Target]:
@@ -84,7 +76,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     """
     name = os.fspath(path)
     if "://" not in name and Path(name).is_file():
-        return [_local(name)]
+        return [Target(name, (name, Path(name).stat().st_size, 0, 0), partial(LocalFile, name))]
     filesystem, inside = located(name)
     ahead = None if isinstance(filesystem, pafs.LocalFileSystem) else _OpenedAhead(filesystem, inside)
     try:
@@ -101,11 +93,12 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     targets: list[Target] = []
     for at, one in enumerate(listed.paths):
         identity = one, listed.sizes[at], listed.modified[at], 0
+        opened: Any = partial(ObjectSource, listed.filesystem, one)
         if listed.is_local:
-            targets.append(Target(one, identity, _opener(one), constants=constants[at]))
-        else:
-            remote = ahead if ahead is not None and ahead.path == one else _remote(listed.filesystem, one)
-            targets.append(Target(one, identity, remote, is_local=False, constants=constants[at]))
+            opened = partial(LocalFile, one)
+        elif ahead is not None and ahead.path == one:
+            opened = ahead
+        targets.append(Target(one, identity, opened, listed.is_local, constants[at]))
     return targets
 
 
@@ -119,14 +112,6 @@ class LocalFile(FileSource):
         return os.path.abspath(self.name), status.st_size, status.st_mtime_ns, status.st_ino  # noqa: PTH100 - a link stays what the user calls it
 
 
-def _local(name: str) -> Target:
-    return Target(name, (name, Path(name).stat().st_size, 0, 0), _opener(name))
-
-
-def _opener(name: str) -> Callable[[], AbstractContextManager[Source]]:
-    return lambda: LocalFile(name)
-
-
 class _OpenedAhead:
     """A file behind a URI that is opened while the store is asked whether it is one: both are requests, of which none waits for the other.
 
@@ -136,11 +121,11 @@ class _OpenedAhead:
     def __init__(self, filesystem: Any, path: str) -> None:
         self.path = path
         self._filesystem = filesystem
-        self._task: Future[NativeSource] | None = request_pool().submit(NativeSource, filesystem, path)
+        self._task: Future[ObjectSource] | None = request_pool().submit(ObjectSource, filesystem, path)
 
-    def __call__(self) -> NativeSource:
+    def __call__(self) -> ObjectSource:
         task, self._task = self._task, None
-        return NativeSource(self._filesystem, self.path) if task is None else task.result()
+        return ObjectSource(self._filesystem, self.path) if task is None else task.result()
 
     def drop(self) -> None:
         """Close the file, which is a folder, or is not there."""
@@ -148,14 +133,10 @@ class _OpenedAhead:
             self._task.add_done_callback(_close)
 
 
-def _close(task: Future[NativeSource]) -> None:
+def _close(task: Future[ObjectSource]) -> None:
     if task.exception() is None:
         with task.result():
             pass
-
-
-def _remote(filesystem: Any, name: str) -> Callable[[], AbstractContextManager[Source]]:
-    return lambda: NativeSource(filesystem, name)
 
 
 def _constants(paths: Sequence[str]) -> list[dict[str, Any]]:
@@ -191,4 +172,4 @@ def _kind(values: Sequence[str]) -> pa.DataType:
     return pa.string()
 
 
-__all__ = ["LOCAL_TAIL", "REMOTE_TAIL", "Target", "remote_tail", "target_of", "targets_of"]
+__all__ = ["Target", "remote_tail", "target_of", "targets_of"]

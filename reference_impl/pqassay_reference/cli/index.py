@@ -66,7 +66,7 @@ class CodecName(StrEnum):
 
 
 index_app = typer.Typer(
-    help="Add, list, drop, refresh and extract indexes in finished Parquet files.",
+    help="Add, list, drop, refresh and extract indexes in Parquet files.",
     epilog=epilog("`pqassay index add sales/*.parquet --type distinct-set --columns nation,carrier`"),
     no_args_is_help=True,
     rich_markup_mode="markdown",

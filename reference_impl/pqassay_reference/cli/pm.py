@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pqassay_spec.pm.value import SnapshotColumn, SnapshotValue
 
 pm_app = typer.Typer(
-    help="Make and read `_pm`, QuestDB's metadata file beside `data.parquet`.",
+    help="Make and read `_pm`, QuestDB's metadata of a Parquet file.",
     epilog=epilog(
         "`pqassay pm generate data.parquet`",
         "`pqassay pm generate --help` (each command has a page like this)",

@@ -101,7 +101,7 @@ def strip(
     ] = None,
     inside_table: InsideTable = False,
 ) -> None:
-    """Remove indexes, bloom filters, statistics or keys from a Parquet file.
+    """Remove indexes, bloom filters, statistics or keys from a file.
 
     Name at least one thing to remove. Only the footer is rewritten: pages and removed structures keep their bytes
     and places. To remove bounds, counts, indexes or bloom filters, compare the values with their source first and

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from pqassay_reference.errors import Refused, about
@@ -96,12 +96,12 @@ def location(uri: str) -> Location:
     return Location(name, scheme, system, path, options)
 
 
-class _ObjectSource:
-    """A source over an object; see `pqassay_spec.base.sources.Source`."""
+class ObjectSource:
+    """A source over an object of a store, as pyarrow knows it; see `pqassay_spec.base.sources.Source`."""
 
-    def __init__(self, at: Location) -> None:
-        self.name = at.name
-        self._file = at.system.open_input_file(at.path)
+    def __init__(self, system: Any, path: str, name: str = "") -> None:
+        self.name = name or path
+        self._file = system.open_input_file(path)
         self.size = int(self._file.size())
 
     def read(self, offset: int, length: int) -> bytes:
@@ -111,6 +111,12 @@ class _ObjectSource:
         if len(data) != length:
             raise Malformed("the object became shorter while it was read", offset=offset, file=self.name)
         return data
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close it."""
@@ -223,7 +229,7 @@ def stored_object(
             "`pqassay repair` writes the statement by which the table itself writes the file again"
         )
     replacement = None if output is not None or dry_run else _replacement(at)
-    source = _ObjectSource(at)
+    source = ObjectSource(at.system, at.path, at.name)
     with contextlib.closing(source), about(at.name):
         read_head(source)
         framing = read_framing(source)

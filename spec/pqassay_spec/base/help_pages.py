@@ -1,30 +1,116 @@
-"""Help pages of all commands in one style, whatever the version of typer: metavars in upper case, flags without any, defaults last.
+"""Help pages of all commands in one style, whatever the version of typer.
+
+They are plain text that fits on two screens: metavars in upper case, flags without any, defaults last, examples one on a line.
+What is rarely used is on the page of ``--help-all`` only.
 
 Shared by all commands of this project; it knows of typer what commands and parameters have always had, and imports none of it.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+HELP, HELP_ALL = "--help", "--help-all"
+"""The options that print the page of a command, and the page with what is rarely used as well."""
+
+SHORT = 24
+"""Columns of a name that has its meaning beside it; that of a longer one is below it."""
+
+RARE = "rare"
+"""The attribute of a command's function that holds the names of options which are rarely used."""
+
+
 def in_one_style(command: Any) -> None:
-    """Have a command of typer, and all commands below it, show their parameters in this style."""
-    take = command.get_params
+    """Have a command of typer, and all commands below it, show their parameters and their page in this style."""
+    take, parse = command.get_params, command.parse_args
 
     def get_params(ctx: Any) -> list[Any]:
-        found: list[Any] = take(ctx)
-        for parameter in found:
+        parameters: list[Any] = take(ctx)
+        for parameter in parameters:
             style(parameter)
-        return found
+        return parameters
 
-    command.get_params = get_params
+    def parse_args(ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[HELP_ALL] = HELP_ALL in args
+        parsed: list[str] = parse(ctx, args)
+        return parsed
+
+    command.get_params, command.parse_args = get_params, parse_args
+    command.context_settings = {**command.context_settings, "help_option_names": [HELP, HELP_ALL]}
+    command.format_help = functools.partial(_write_page, command)
     for below in getattr(command, "commands", {}).values():
         in_one_style(below)
+
+
+def _write_page(command: Any, ctx: Any, formatter: Any) -> None:
+    """Write a page: usage, what the command does, arguments, options and commands below their headings, examples, exit codes."""
+    command.format_usage(ctx, formatter)
+    formatter.write_paragraph()
+    formatter.write_text(inspect.cleandoc(command.help or ""))
+    rare = getattr(command.callback, RARE, ())
+    is_short = bool(rare) and not ctx.meta.get(HELP_ALL)
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for parameter in command.get_params(ctx):
+        if getattr(parameter, "hidden", False) or (is_short and parameter.name in rare):
+            continue
+        is_argument = parameter.param_type_name == "argument"
+        panel = None if is_short else getattr(parameter, "rich_help_panel", None)
+        text = f"{parameter.help or ''}{f' {HELP_ALL} shows every option.' * (bool(rare) and HELP in parameter.opts)}"
+        row = (parameter.metavar if is_argument else _names(parameter), text)
+        sections.setdefault("Arguments" if is_argument else panel or "Options", []).append(row)
+    for name, below in getattr(command, "commands", {}).items():
+        if not below.hidden:
+            first = inspect.cleandoc(below.help or "").partition("\n\n")[0].replace("\n", " ")
+            sections.setdefault(below.rich_help_panel or "Commands", []).append((name, first))
+    width = min(SHORT, max(len(name) for rows in sections.values() for name, _ in rows))
+    for heading, rows in sections.items():
+        with formatter.section(heading):
+            for name, text in rows:
+                _write_row(formatter, name, text, width)
+    _write_ending(formatter, (command.epilog or "").strip())
+
+
+def _write_row(formatter: Any, name: str, text: str, width: int) -> None:
+    """Write a name and its meaning beside it; words with hyphens, which may be values, stay whole."""
+    is_long = len(name) > width
+    beside = textwrap.wrap(
+        text,
+        formatter.width,
+        initial_indent=" " * (width + 4) if is_long else f"  {name:<{width}}  ",
+        subsequent_indent=" " * (width + 4),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    formatter.write("".join(f"{line}\n" for line in ([f"  {name}"] if is_long else []) + beside))
+
+
+def _names(parameter: Any) -> str:
+    """An option with its value, such as ``-j, --jobs N``, or ``--[no-]crc``."""
+    names = sorted(set(parameter.opts) - {HELP_ALL}, key=len)
+    if parameter.secondary_opts:
+        names[-1] = names[-1].replace("--", "--[no-]")
+    return f"{', '.join(names)} {parameter.metavar or ''}".rstrip()
+
+
+def _write_ending(formatter: Any, ending: str) -> None:
+    """Write examples, one on a line, and exit codes."""
+    heading, *paragraphs = ending.split("\n\n")
+    with formatter.section(heading.removesuffix(":")):
+        for text in paragraphs:
+            if text.startswith("`"):
+                formatter.write(f"  {text.replace('`', '')}\n")
+    for text in paragraphs:
+        if not text.startswith("`"):
+            formatter.write_paragraph()
+            formatter.write_text(text)
 
 
 def style(parameter: Any) -> None:
@@ -36,6 +122,8 @@ def style(parameter: Any) -> None:
         parameter.display_type_rich = _constant("")
     elif parameter.metavar is None and parameter.is_flag:
         parameter.metavar = ""
+    if HELP in parameter.opts:
+        parameter.help = "Show this page."
     if "Default:" not in (parameter.help or "") and (default := _default(parameter)):
         parameter.help = f"{parameter.help} Default: {default}."
     if "Default:" in (parameter.help or ""):
@@ -69,11 +157,18 @@ def epilog(*examples: str, codes: str = "") -> str:
     return "\n\n".join(["Examples:", *examples, *last])
 
 
-def example(ending: str) -> Callable[[Function], Function]:
-    """Mark a function as a command, with what its help page ends with: see `epilog`."""
+def example(ending: str, rare: Collection[str] = ()) -> Callable[[Function], Function]:
+    """Mark a function as a command.
+
+    Args:
+        ending: What its help page ends with, see `epilog`.
+        rare: Names of parameters that only the page of ``--help-all`` lists.
+    """
 
     def marked(function: Function) -> Function:
         function.epilog = ending  # type: ignore[attr-defined]  # functions take any
+        if rare:
+            setattr(function, RARE, rare)
         return function
 
     return marked

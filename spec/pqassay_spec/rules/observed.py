@@ -15,6 +15,7 @@ The table is read when somebody asks for the first rule, so that a check without
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -183,6 +184,23 @@ class Observed:
             told = "was asked, and answered" if self.asked == 1 else "were asked, and all answered"
             return f"nothing: {asked} {told} rightly ({self.date})"
         return f"{self.effect} in {_listed(self.engines)} ({len(self.engines)} of {asked}, {self.date})"
+
+    def gist(self, could: str) -> str:
+        """The answers behind what the breach could do, without versions; empty where no engine was asked.
+
+        >>> Observed("rows lost", ["DuckDB 2.0.0", "Spark 4.3.0"], 6, "2026-11-23").gist("rows lost")
+        'seen in 2 of 6 engines: DuckDB and Spark'
+        >>> Observed("nothing", [], 6, "2026-11-23").gist("rows lost")
+        'not seen in 6 engines'
+        """
+        if self.effect == "not asked":
+            return ""
+        asked = _counted(self.asked, "engine", "engines")
+        if self.effect == "nothing":
+            return f"not seen in {asked}"
+        seen = "seen" if self.effect == could else f"{self.effect} seen"
+        names = [re.sub(r" \d\S*", "", engine) for engine in self.engines]
+        return f"{seen} in {len(names)} of {asked}: {_listed(names)}"
 
     @property
     def is_harm(self) -> bool:

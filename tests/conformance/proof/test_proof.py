@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 from typer.testing import CliRunner
 
 import pqassay
@@ -35,7 +34,7 @@ from pqassay.proof.queries import ColumnQuery, Query, QueryColumn, QueryKind, tr
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import _answer, _said, _table, compared, plan
 from pqassay.report.model import EngineAnswer, Finding, Proof, Report, json_schema, members
-from pqassay.report.renderers.proof_text import plain_lines, write_proof
+from pqassay.report.renderers.proof_text import plain_lines, proof_rows
 from pqassay.report.renderers.text import render
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import BytesSource
@@ -466,19 +465,29 @@ def test_the_text_of_a_proof_names_query_counts_and_engines() -> None:
     answers = [
         EngineAnswer("DuckDB", "wrong rows", "2.0.0", 20, 13, 13, reproduce="python -c 'duck'"),
         EngineAnswer("Polars", "right", "2.1.0", 20, reproduce="python -c 'bear'"),
+        EngineAnswer("Swan", "rows lost", "1.0", 19, 1, reproduce="python -c 'swan'"),
         EngineAnswer("Spark", "not installed", error="python -m pip install pyspark"),
     ]
     shown = Proof("misled", 12, "SELECT id FROM file", ["id"], None, 20, answers)
-    stream = io.StringIO()
-    write_proof(Console(file=stream, highlight=False, markup=False, soft_wrap=True), shown)
+    lines, gist = (
+        [
+            "".join(part if isinstance(part, str) else part[0] for part in row)
+            for row in proof_rows(shown, is_whole=is_whole)
+        ]
+        for is_whole in (True, False)
+    )
+
     assert [
         "    proof     SELECT id FROM file",
         "              20 rows by the values in the pages; 12 queries tried",
         "              DuckDB 2.0.0  20 rows, 13 of them wrong",
         "              Polars 2.1.0  20 rows, right",
+        "              Swan 1.0      19 rows, 1 lost",
         "              Spark         not installed: python -m pip install pyspark",
         "    try it    python -c 'duck'",
-    ] == stream.getvalue().splitlines()
+        "    try it    python -c 'swan'",
+    ] == lines
+    assert [*lines[:5], "              1 more not installed", lines[6]] == gist
 
 
 def test_a_proof_that_stands_under_another_finding_of_the_file_takes_one_line() -> None:
@@ -491,7 +500,7 @@ def test_a_proof_that_stands_under_another_finding_of_the_file_takes_one_line() 
     ]
     file = pqassay.report.model.FileReport("a.parquet", "parquet", 1, "nonconformant", "c1", findings)
     stream = io.StringIO()
-    render(replace(pqassay.check(b"", tier="footer"), files=[file]), stream)
+    render(replace(pqassay.check(b"", tier="footer"), files=[file]), stream, verbose=True)
     assert [
         "    proof     SELECT id FROM file WHERE id = 1",
         "    proof     as under BLM-007: SELECT id FROM file WHERE id = 1",

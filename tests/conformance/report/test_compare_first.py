@@ -59,7 +59,7 @@ def test_findings_of_golden_files_say_it_where_values_were_compared() -> None:
 
 @pytest.mark.parametrize("form", ["text", "junit", "sarif", "markdown", "html"])
 def test_every_format_says_it_once_for_each_finding(form: str) -> None:
-    shown = run("check", str(GOLDEN_FILES / FALSE_BOUND), "--format", form).stdout
+    shown = run("check", "-v", str(GOLDEN_FILES / FALSE_BOUND), "--format", form).stdout
 
     assert 1 <= shown.count(COMPARE_FIRST)
     assert (form in ("text", "junit", "markdown")) <= (1 == shown.count(COMPARE_FIRST))

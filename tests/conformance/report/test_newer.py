@@ -19,7 +19,10 @@ MISFIT = GOLDEN_FILES / "pqf" / "uuid-on-a-number" / "data.parquet"
 def rendered(name: str) -> str:
     stream = io.StringIO()
     report = pqassay.check(MISFIT)
-    {"text": text.render, "markdown": markdown.render}[name](report, stream)
+    if name == "text":
+        text.render(report, stream, verbose=True)
+    else:
+        markdown.render(report, stream)
     return " ".join(stream.getvalue().split())
 
 

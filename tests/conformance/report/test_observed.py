@@ -115,7 +115,7 @@ def test_answers_about_some_of_several_files_are_told_apart_or_left_out() -> Non
 
 def test_what_was_proved_on_the_file_replaces_what_was_seen_of_others() -> None:
     stream = io.StringIO()
-    render(report(PROOF), stream)
+    render(report(PROOF), stream, verbose=True)
     labels = [line[4:14].strip() for line in stream.getvalue().splitlines()]
     assert ["actual", "proof", "could"] == [
         label for label in labels if label in ("actual", "proof", "could", "observed", "remedy")

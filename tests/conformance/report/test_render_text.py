@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -33,9 +34,9 @@ def file(number: int, like: Report, **changes: Any) -> FileReport:
     return dataclasses.replace(like.files[0], path=f"part-{number:06}.parquet", **changes)
 
 
-def lines(what: Report) -> list[str]:
+def lines(what: Report, *, verbose: bool = False) -> list[str]:
     stream = io.StringIO()
-    render(what, stream)
+    render(what, stream, verbose=verbose)
     return stream.getvalue().splitlines()
 
 
@@ -49,8 +50,10 @@ def test_a_few_files_have_a_line_each_and_many_conformant_ones_none() -> None:
         "5,000 files: 5,000 conformant, 0 nonconformant, 0 errored",
         f"tier values: {len(coverage.checked)} rules checked, {len(others)} not applicable",
         "no CRC in the pages of 5,000 files: damage inside values cannot be seen where nothing contradicts it",
-        f"judged against {judged_against_line(GOOD.judged_against)}",
     ] == lines(report(many))
+    assert (
+        f"judged against {judged_against_line(GOOD.judged_against)}" == lines(report(many), verbose=True)[-1]
+    )
 
 
 def test_a_hundred_thousand_findings_fit_a_screen_or_two() -> None:
@@ -62,8 +65,8 @@ def test_a_hundred_thousand_findings_fit_a_screen_or_two() -> None:
     files[8] = file(8, GOOD, outcome="errored", error="killed")
     text = lines(report(files))
 
-    assert len(text) < 100
-    assert 2 == sum("Every value of the column" in line for line in text)
+    assert len(text) < 80
+    assert 1 == sum("Every value of the column" in line for line in text)
     assert "… and 49,981 further files with findings or errors" in text
     assert "IDX1-016  FAIL     rows lost  not asked    50,000  50,000  part-000001.parquet" in text
     assert [
@@ -71,15 +74,36 @@ def test_a_hundred_thousand_findings_fit_a_screen_or_two() -> None:
         "IDX1-016  25,000  parquet-mr version 1.13.1",
     ] == [line for line in text if "25,000" in line]
     assert "    1  killed" in text
-    assert "--format json shows every finding" in text
+    assert "--format json has every finding" in text
     assert "100,000 files: 49,999 conformant, 50,000 nonconformant, 1 errored" in text
 
 
-def test_a_rule_is_shown_in_full_twice_and_in_one_line_after_that() -> None:
-    text = lines(report([file(number, BAD) for number in range(5)]))
+def test_a_rule_is_shown_in_full_once_and_in_one_line_after_that_but_in_a_verbose_report() -> None:
+    shown = report([file(number, BAD) for number in range(5)])
+    text, verbose = lines(shown), lines(shown, verbose=True)
 
-    assert 2 == sum("Every value of the column" in line for line in text)
-    assert 3 == sum(line.startswith("  FAIL IDX1-016, could: rows lost, column nation: ") for line in text)
+    assert (1, 5) == tuple(
+        sum("Every value of the column" in line for line in each) for each in (text, verbose)
+    )
+    assert 4 == sum(line.startswith("  FAIL IDX1-016, could: rows lost: ") for line in text)
+
+
+def test_a_finding_has_what_is_wrong_what_it_costs_and_what_to_do_and_its_first_bytes() -> None:
+    (finding,) = BAD.files[0].findings
+    finding = dataclasses.replace(finding, observed=seen("rows lost"), remedy="a command")
+    text, verbose = (
+        lines(report([file(0, BAD, findings=[finding])]), verbose=each) for each in (False, True)
+    )
+    labels, every = (
+        [line.split()[0] for line in each if re.match(r" {4}[a-z]+  ", line)] for each in (text, verbose)
+    )
+
+    assert ["found", "could", "first", "remedy"] == labels
+    assert {*labels, "column", "at", "observed", "basis", "more"} <= set(every)
+    assert "    could     rows lost, seen in 1 of 6 engines: DuckDB" in text
+    assert 2 == sum(bool(re.match(r" {4}([0-9a-f]{8}| +\^)", line)) for line in text)
+    assert "more: `pqassay explain IDX1-016` explains the rule; `-v` shows every detail" == text[-1]
+    assert text[-1] not in verbose
 
 
 def test_a_file_with_very_many_findings_is_cut() -> None:
@@ -87,8 +111,8 @@ def test_a_file_with_very_many_findings_is_cut() -> None:
     findings = [dataclasses.replace(finding, column=f"c{number}") for number in range(500)]
     text = lines(report([file(0, BAD, findings=findings)]))
 
-    assert len(text) < 60
-    assert "  … and 490 further findings" in text
+    assert len(text) <= 25
+    assert "  … and 491 further findings: 491 IDX1-016" in text
     assert "part-000000.parquet: nonconformant (500 FAIL)" == text[0]
 
 
@@ -119,7 +143,7 @@ def test_many_ways_of_being_checked_take_one_line() -> None:
         "up to 1 not checked for other reasons; `coverages` of --format json lists them"
     )
     assert expected == lines(report(files, coverages=coverages))[1]
-    assert 3 == len(lines(report(files, coverages=coverages)))
+    assert 2 == len(lines(report(files, coverages=coverages)))
 
 
 def seen(effect: ObservedEffect) -> Observed:

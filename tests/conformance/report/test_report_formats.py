@@ -413,7 +413,7 @@ def written(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", FormatName)
 def test_the_command_prints_what_a_check_prints(name: FormatName, written: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = ["report", str(written), "--values", "--format", name.value]
+    command = ["report", str(written), "-v", "--values", "--format", name.value]
     printed = run(app, command)
     saved = run(app, [*command, "--output", str(out)])
 
@@ -428,7 +428,7 @@ def test_check_prints_each_format_and_keeps_its_exit_code(tmp_path: Path) -> Non
     path.write_bytes(Idx1File(payload=b"Lima").build())
     report = pqassay.check(str(path), tier="index")
     for name in RENDERED:
-        result = run(app, ["check", str(path), "--values", "--tier", "index", "--format", name.value])
+        result = run(app, ["check", str(path), "-v", "--values", "--tier", "index", "--format", name.value])
         assert (report.exit_code, rendered(report, name)) == (result.exit_code, result.stdout)
 
 
@@ -453,7 +453,7 @@ def test_wrong_usage_of_report_exits_2(arguments: list[str], words: str, written
 
 
 def test_a_report_can_come_from_stdin() -> None:
-    result = run(app, ["report", "-"], input=museum().to_json())
+    result = run(app, ["report", "-v", "-"], input=museum().to_json())
 
     assert (0, rendered(museum(), FormatName.TEXT)) == (result.exit_code, result.stdout)
 

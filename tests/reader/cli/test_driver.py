@@ -8,12 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from golden_cases import ROWS
-from idx1_files import Idx1File, companion, edited, parquet, table
+from idx1_files import Idx1File, companion, parquet, table
 from pqassay.cli.main import app
 from pqassay_reader.cli.driver import NotSupportedError, respond
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.parquet.thrift import FileMetaData
 
 
 def answered(op: str, content: bytes, tmp_path: Path, **members: Any) -> dict[str, Any]:
@@ -48,11 +47,6 @@ def test_only_the_column_tells_what_an_empty_payload_holds(
     assert [""] == answered("decode", content, tmp_path)["value"]["values"]
 
 
-def displaced(metadata: FileMetaData) -> None:
-    chunk = metadata.row_groups[0].columns[0]
-    chunk.column_index_offset = (chunk.column_index_offset or 0) + 100_000
-
-
 LENGTH = len("Côte d'Ivoire\nPeru\nSingapore\n日本".encode())
 PUBLISHED = (idx1.KEY, "{offset}")
 
@@ -78,7 +72,6 @@ PUBLISHED = (idx1.KEY, "{offset}")
         (Idx1File(payload=b"Peru\n").build(), "IDX1-012"),
         (Idx1File(data=parquet(table(["a\nb"])), payload=b"a\nb").build(), "line feed"),
         (Idx1File(data=parquet(table([None])), payload=b"a").build(), "holds no value"),
-        (edited(Idx1File().build(), displaced), "PQF-008"),
         (Idx1File().build()[:-5], "PQF"),
     ],
 )

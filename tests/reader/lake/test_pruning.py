@@ -13,12 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from damage import tries
-from pqassay_reader.condition.kinds import compared_type
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.condition.rows import ExpressionTest, expression_of
 from pqassay_reader.lake.filters import condition_of_filter
-from pqassay_reader.lake.lake_sets import LakeSets
-from pqassay_reader.pages.excluding import EVERY
+from pqassay_reader.pages.excluding import EVERY, FileSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 
 pytestmark = pytest.mark.slow
@@ -42,10 +40,12 @@ def facts_of(
 ) -> WholeFiles:
     """The values of a column in files, as an index table gives them."""
     several = [
-        FileValues(number, tuple(sorted({one for one in values if one is not None})), None in values)
+        FileValues(
+            name, number, tuple(sorted({one for one in values if one is not None})), None in values, in_pieces
+        )
         for number, values in enumerate(files, first)
     ]
-    return WholeFiles.of(name, compared_type(schema.field(name).type), several, in_pieces=in_pieces)
+    return WholeFiles.of(schema, several)
 
 
 def kept(
@@ -57,7 +57,7 @@ def kept(
         columns.setdefault(one.name, []).append(one)
     left = np.ones(count, np.bool_)
     if asked is not None:
-        left &= LakeSets(columns, np.arange(count), count).row_groups(asked, EVERY)
+        left &= FileSets(columns, np.arange(count), count).row_groups(asked, EVERY)
     return np.flatnonzero(left).tolist()
 
 

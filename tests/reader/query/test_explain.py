@@ -48,9 +48,9 @@ def pages_read(rows: Scan) -> dict[tuple[int, str], list[int]]:
     """First rows of the pages that were read, by row group and column."""
     assert rows.trace is not None
     return {
-        (group.row_group, column.name): [page.row for page in column.pages if page.is_read]
+        (group.row_group, column.column): [page.row for page in column.pages if page.read]
         for file in rows.trace.files
-        for group in file.groups
+        for group in file.shown
         for column in group.columns
     }
 
@@ -63,27 +63,27 @@ def test_of_each_column_the_pages_are_told_that_were_read() -> None:
     )
     assert rows.trace is not None
     [file] = rows.trace.files
-    [group] = file.groups
-    assert ("metals.parquet", 2, [0]) == (file.name, file.row_groups, file.left)
-    assert ([range(6, 12)], 12, 6) == (group.left, group.row_count, group.matched)
+    [group] = file.shown
+    assert ("metals.parquet", 2, [0]) == (file.file, file.row_groups, file.row_groups_left)
+    assert ([(6, 12)], 12, 6) == (group.left, group.rows, group.matched)
     assert {"number": True, "metal": True, "marks.list.element": False} == {
-        column.name: column.is_asked for column in group.columns
+        column.column: column.in_condition for column in group.columns
     }
 
 
 def test_pages_are_those_of_the_offset_index() -> None:
     rows = done(metals(), "number = 50", ["metal"])
     assert rows.trace is not None
-    number, metal = rows.trace.files[0].groups[0].columns
+    number, metal = rows.trace.files[0].shown[0].columns
 
-    assert [3] * 4 == [page.row_count for page in metal.pages]
-    assert [4, 4, 4] == [page.row_count for page in number.pages]
+    assert [3] * 4 == [page.rows for page in metal.pages]
+    assert [4, 4, 4] == [page.rows for page in number.pages]
 
 
 def test_a_row_group_of_which_the_page_index_leaves_nothing_is_told_with_the_pages_that_say_so() -> None:
     rows = done(metals(), "number = 30 AND metal = 'lead'", ["number"])
     assert rows.trace is not None
-    [group] = rows.trace.files[0].groups
+    [group] = rows.trace.files[0].shown
 
     assert [] == group.left
     assert {(0, "number"): [], (0, "metal"): []} == pages_read(rows)
@@ -92,10 +92,10 @@ def test_a_row_group_of_which_the_page_index_leaves_nothing_is_told_with_the_pag
 def test_without_an_index_a_chunk_is_read_as_a_whole() -> None:
     rows = done(metals(page_index=False), columns=["number"])
     assert rows.trace is not None
-    [column] = rows.trace.files[0].groups[1].columns
+    [column] = rows.trace.files[0].shown[1].columns
 
-    assert (False, True) == (column.has_pages, column.pages[0].is_read)
-    assert (0, 12) == column.pages[0][:2]
+    assert (False, True) == (column.pages_known, column.pages[0].read)
+    assert (0, 12) == (column.pages[0].row, column.pages[0].rows)
 
 
 def test_nothing_is_kept_where_nobody_asks_and_nothing_more_is_read_where_somebody_does() -> None:
@@ -111,7 +111,7 @@ def test_of_many_row_groups_the_first_are_kept() -> None:
     rows = done(BytesSource(file.build()))
     assert rows.trace is not None
 
-    assert (50, MOST_GROUPS) == (rows.trace.files[0].visited, len(rows.trace.files[0].groups))
+    assert (50, MOST_GROUPS) == (rows.trace.files[0].row_groups_visited, len(rows.trace.files[0].shown))
 
 
 # --------------------------------------------------------------------------------------------------------- waterfall

@@ -22,7 +22,8 @@ from damage import EXAMPLES, tries
 from places import INTEROP
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
 from pqassay.cli.main import app
-from pqassay_reader.query.facts.pm_chunks import ChunkRows, schema_of
+from pqassay_reader.query.facts.pm_chunks import ChunkRows
+from pqassay_reader.query.facts.pm_schema import schema_of
 from pqassay_reader.query.scan import scan
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.pm import write as pm_write

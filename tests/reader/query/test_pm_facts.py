@@ -13,8 +13,7 @@ from hypothesis import given, settings
 
 from drawn_conditions import Drawn, drawn, examples, written
 from places import GOLDEN_FILES, INTEROP
-from pqassay_reader.query.facts import pm_chunks as chunk_reading
-from pqassay_reader.query.facts import pm_facts
+from pqassay_reader.query.facts import pm_facts, pm_schema
 from pqassay_reader.query.facts.pm_facts import row_groups_left
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan import scan
@@ -65,7 +64,7 @@ def test_only_chunks_of_columns_that_are_asked_for_are_looked_at(monkeypatch: py
 
     def facts_of(elements: Any, *others: Any) -> Any:
         described.add(elements[0].name)
-        return chunk_reading.facts_of(elements, *others)
+        return pm_schema.facts_of(elements, *others)
 
     monkeypatch.setattr(pm_facts, "facts_of", facts_of)
     scan(GOLDEN_FILES / "pm/with-data/data.parquet", "venue = 'XETR'", ["price"], metadata="pm").to_table()

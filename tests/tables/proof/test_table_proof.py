@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 import pqassay
 import processes
@@ -22,7 +21,7 @@ from pqassay.proof import trial
 from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.queries import Query
 from pqassay.report.model import Proof
-from pqassay.report.renderers.proof_text import write_proof
+from pqassay.report.renderers.proof_text import plain_lines
 from pqassay.report.renderers.text import render
 from pqassay.stores.table_files import TableAt, table_around
 from pqassay_spec.rules.catalogue import Tier
@@ -122,12 +121,9 @@ def test_the_line_that_asks_an_iceberg_table_again_runs_as_it_stands() -> None:
 @NEEDS_DELTALAKE
 def test_rows_that_are_counted_by_the_log_are_too_few() -> None:
     (proof,) = proofs(GOLDEN_FILES / "dlt/rows-none/table", "deltalake", "pyarrow")
-    stream = io.StringIO()
-    write_proof(Console(file=stream, width=200), proof)
-
     assert ("SELECT count(*) FROM t", 16, True) == (proof.query, proof.true_rows, proof.is_count)
     assert {"deltalake": ("rows lost", 8, 8)}.items() <= seen(proof).items()
-    assert "8 rows, 8 too few" in stream.getvalue()
+    assert any("8 rows, 8 too few" in line for line in plain_lines(proof))
 
 
 @NEEDS_PYICEBERG

@@ -8,12 +8,14 @@ OUTPUT = re.compile(r'<span class="go">(?P<text>[^<]*)</span>')
 """A line of output, as the highlighter marks it."""
 
 PAINTED = re.compile(
-    r"(?P<fail>\bFAIL\b|(?<!, 0 )\bnonconformant\b|\buntrue\b(?=,|$| \()|\b\d+ lost\b|\b\d+ wrong\b|(?:\^\^ ?)+)"
-    r"|(?P<warn>\bWARN\b|\bPOLICY\b)"
+    r"(?P<fail>\bFAIL\b|(?<!, 0 )\bnonconformant\b|\buntrue\b(?=,|$| \()|\b\d+ lost\b|\b\d+ wrong\b)"
+    r"|(?P<marks>(?:\^\^ ?)+)"
+    r"|(?P<warn>\bWARN\b|\bPOLICY\b|\bconformant\b(?= where checked| \())"
     r"|(?P<good>\bconformant\b|\bright\b$)"
-    r"|(?P<quiet>^ {4}(?:found|column|at|expected|actual|could|observed|also|first|remedy|basis|more|proof|try it)\b)"
+    r"|(?P<quiet>^ {4}(?:found|column|at|expected|actual|could|observed|known|also|likelier|first|remedy|basis|more|proof|try it)\b)"
+    r"|(?P<gap>(?<=  ) {4,})"
 )
-"""What has a colour: the verdicts of a report, what engines lose, marks below bytes, and the names of facts."""
+"""What has a colour: the verdicts of a report, what engines lose, marks below bytes, and the names of facts; and wide gaps, which a phone closes."""
 
 
 SCROLLED = re.compile(r"(<pre><span></span><code)>")

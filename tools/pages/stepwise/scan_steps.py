@@ -288,16 +288,15 @@ def _bar(picture: Picture, made: Rungs, number: int, y: float) -> None:
 def left(made: Rungs, number: int, group: int, column: int, page: Page) -> bool:
     """Whether a page is left after a step: whether the scan with the rungs up to there reads any of its rows of this column."""
     for file in made.traces[number].files:
-        for one in file.groups:
+        for one in file.shown:
             if one.row_group == group:
                 for each in one.columns:
-                    if each.name == made.columns[column]:
+                    if each.column == made.columns[column]:
                         return _is_read(each, page)
     return False
 
 
 def _is_read(column: ColumnTrace, page: Page) -> bool:
     return any(
-        one.is_read and one.row < page.rows.stop and page.rows.start < one.row + one.row_count
-        for one in column.pages
+        one.read and one.row < page.rows.stop and page.rows.start < one.row + one.rows for one in column.pages
     )

@@ -40,7 +40,18 @@ Exit codes: 0 written, 2 usage, 4 not everything could be judged.
 
 @example(EPILOG)
 @checking(
-    without=("level", "complete", "fail_on", "max_files", "output", "format", "history", "metrics", "reuse")
+    without=(
+        "level",
+        "complete",
+        "fail_on",
+        "max_files",
+        "verbose",
+        "output",
+        "format",
+        "history",
+        "metrics",
+        "reuse",
+    )
 )
 def baseline(
     given: Given,
@@ -58,7 +69,7 @@ def baseline(
         typer.Option("--by-writer", help="List writers instead of files, so that new files match too."),
     ] = False,
 ) -> None:
-    """Write all findings to a baseline, so that only new ones fail a check."""
+    """Write a baseline, so that only new findings fail a check."""
 
     def prepared(request: Request) -> Request:
         """Keep the entries of a baseline for files that are not checked now."""

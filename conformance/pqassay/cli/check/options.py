@@ -22,7 +22,7 @@ from pqassay.judge.options import CheckOptions, Declared, Kind, Limits, Option, 
 from pqassay.report.formats import FORMAT_HELP, SUFFIXES, FormatName, format_of
 from pqassay.report.pin import NO_PREVIEW
 from pqassay.report.redaction import salt_of
-from pqassay_spec.base.help_pages import note_renamed
+from pqassay_spec.base.help_pages import RARE, note_renamed
 from pqassay_spec.rules.catalogue import RELEASES
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ class CommandOptions(CheckOptions, Limits, total=False):
             "text",
             "FILE",
             in_file=False,
+            rare=True,
         ),
+    ]
+    verbose: Annotated[
+        bool, Option("Show every detail of every finding, in text.", "Output", "flag", short="v")
     ]
     format: Annotated[FormatName, Option(FORMAT_HELP, "Output", "choice", "FORMAT")]
     output: Annotated[
@@ -66,7 +70,13 @@ class CommandOptions(CheckOptions, Limits, total=False):
     ]
     metrics: Annotated[
         Path,
-        Option("Write metrics as OpenMetrics, or as JSON if FILE ends in .json.", "Output", "path", "FILE"),
+        Option(
+            "Write metrics as OpenMetrics, or as JSON if FILE ends in .json.",
+            "Output",
+            "path",
+            "FILE",
+            rare=True,
+        ),
     ]
     reuse: Annotated[
         str,
@@ -76,6 +86,7 @@ class CommandOptions(CheckOptions, Limits, total=False):
             "text",
             "TABLE",
             in_file=False,
+            rare=True,
         ),
     ]
     config: Annotated[
@@ -86,6 +97,7 @@ class CommandOptions(CheckOptions, Limits, total=False):
             "text",
             "FILE",
             in_file=False,
+            rare=True,
         ),
     ]
 
@@ -164,6 +176,7 @@ def checking(
 
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
         called.__name__, called.__doc__ = function.__name__, function.__doc__
+        setattr(called, RARE, {one.keyword for one in left if one.option.rare})
         return called
 
     return command_of
@@ -209,6 +222,7 @@ class Request:
         output: Where to write the report, instead of stdout.
         history: The history to which the run is appended.
         metrics: Where to write metrics.
+        verbose: Whether text has every detail.
         outputs: All files that are written, by option.
         lists: Files that are read beside those to check, by option.
         table: A findings table that is updated.
@@ -222,6 +236,7 @@ class Request:
     output: Path | None = None
     history: str | None = None
     metrics: Path | None = None
+    verbose: bool = False
     outputs: Mapping[str, Path] = field(default_factory=dict[str, Path])
     lists: Mapping[str, str] = field(default_factory=dict[str, str])
     table: Path | None = None
@@ -310,6 +325,7 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}, *, is_recorded: b
         output,
         values.get("history"),
         metrics,
+        values.get("verbose", False),
         {name: path for name, path in (("--output", output), ("--metrics", metrics)) if path is not None}
         | dict(outputs),
         {

@@ -49,7 +49,7 @@ def prove(
         ),
     ] = None,
 ) -> None:
-    """Show what findings do: query the installed engines and compare with the true rows."""
+    """Query the installed engines, and show which return wrong rows."""
     run(given, is_recorded=False, tier="values", revise=proving(engine or [], spark_packages or ""))
 
 

@@ -171,5 +171,10 @@ def _shown(request: Request, report: Report, notes: list[str]) -> None:
     for note in notes:
         typer.echo(f"note: {note}", err=True)
     print_report(
-        report, request.format, request.output, salt=request.salt, values=request.options.get("values")
+        report,
+        request.format,
+        request.output,
+        salt=request.salt,
+        values=request.options.get("values"),
+        verbose=request.verbose,
     )

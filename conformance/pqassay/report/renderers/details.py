@@ -1,10 +1,50 @@
-"""Details of a finding beside its sentence, as labels and values, alike in every format."""
+"""Details of a finding beside its sentence, as labels and values: all of them, alike in every format, or the gist for a terminal."""
 
 from __future__ import annotations
 
+import re
+
 from pqassay.report.model import Finding, Position
 from pqassay.report.rules import COMPARE_FIRST, basis
+from pqassay.report.weighing import VERDICTS_ON
+from pqassay_spec.grammar.hexdump import is_line_of_marks
 from pqassay_spec.rules.catalogue import rules
+
+
+def gist(finding: Finding) -> list[tuple[str, str]]:
+    """What is wrong, what it costs, and what to do: labels and values, at most one line each."""
+    rule = rules().get(finding.rule)
+    rows = [("found", finding.message)] if rule is None or finding.message != rule.sentence else []
+    if finding.column is not None and not is_column_named(finding):
+        rows.append(("column", finding.column))
+    if not gist_of_bytes(finding.hexdump):
+        rows.append(("at", place(finding.at[0])))
+    seen = (
+        None
+        if finding.observed is None or finding.proof is not None
+        else finding.observed.gist(finding.could)
+    )
+    rows.append(("could", f"{finding.could}, {seen}" if seen else finding.could))
+    if finding.explanation:
+        rows.append(("known", finding.explanation))
+    if finding.compares_values:
+        likelier = f"; likelier: {VERDICTS_ON[finding.weighed.wrong]}" if finding.weighed else ""
+        rows.append(("first", f"compare the values with their source{likelier}"))
+    if finding.remedy:
+        rows.append(("remedy", finding.remedy))
+    return rows
+
+
+def is_column_named(finding: Finding) -> bool:
+    """Whether the message of a finding names its column, if it has one."""
+    name = re.escape(finding.column or "")
+    return finding.column is None or re.search(rf"\bcolumn {name}(?![\w.])", finding.message) is not None
+
+
+def gist_of_bytes(rows: list[str]) -> list[str]:
+    """The first row of a hexdump that has marks, and these; nothing where no byte is marked."""
+    marks = next((number for number, line in enumerate(rows) if is_line_of_marks(line)), 0)
+    return rows[marks - 1 : marks + 1] if marks else []
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from pqassay_spec.base.terminal import printable
@@ -43,6 +44,11 @@ def write_line(console: Console, *parts: Part) -> None:
     console.print(text)
 
 
+def labelled(label: str, *parts: Part) -> Sequence[Part]:
+    """A line with a value behind its label."""
+    return (f"    {label:<{LABEL}}", "dim"), *parts
+
+
 def write_row(console: Console, label: str, *parts: Part) -> None:
     """Print a value behind its label."""
-    write_line(console, (f"    {label:<{LABEL}}", "dim"), *parts)
+    write_line(console, *labelled(label, *parts))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rich.console import Console
-
 from pqassay.report.model import EngineAnswer, Proof
-from pqassay.report.renderers.line import Part, counted, write_row
+from pqassay.report.renderers.line import Part, counted, labelled
 from pqassay_spec.base.installing import install
 
 ERROR_LENGTH = 100
@@ -29,19 +27,19 @@ HEADLINES = {
 }
 
 
-def write_proof(console: Console, proof: Proof, *, shown_under: str | None = None) -> None:
-    """Write the lines of a proof.
+def proof_rows(
+    proof: Proof, *, shown_under: str | None = None, is_whole: bool = True
+) -> list[Sequence[Part]]:
+    """The lines of a proof.
 
     Args:
-        console: Where to.
         proof: The proof.
-        shown_under: The rule of a finding under which the same query and answers are already; then one line says so.
+        shown_under: The rule of a finding under which the same query and answers are already; then there is one line.
+        is_whole: Whether all engines and commands have a line: those that are not installed, and commands after the first, too.
     """
     if shown_under is not None:
-        write_row(console, "proof", f"as under {shown_under}: {proof.query}")
-        return
-    for label, parts in _lines(proof):
-        write_row(console, label, *parts)
+        return [labelled("proof", f"as under {shown_under}: {proof.query}")]
+    return [labelled(label, *parts) for label, parts in _lines(proof, is_whole=is_whole)]
 
 
 def says_the_same(proof: Proof, other: Proof) -> bool:
@@ -57,7 +55,7 @@ def plain_lines(proof: Proof) -> list[str]:
     ]
 
 
-def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
+def _lines(proof: Proof, *, is_whole: bool = True) -> Iterator[tuple[str, Sequence[Part]]]:
     if proof.query is None:
         yield "proof", [f"none: {proof.reason}"]
         return
@@ -67,9 +65,10 @@ def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
     if len(proof.engines) > 1 and all(engine.startswith(ALWAYS_HERE) for engine in asked):
         yield "", [f"no engine is installed here but {ALWAYS_HERE}; {install('engines')} brings others"]
     yield "", [f"{HEADLINES[proof.outcome]}{rows} by the values in the pages; {tried} tried"]
-    names = [f"{answer.engine} {answer.version or ''}".rstrip() for answer in proof.engines]
+    answers = [each for each in proof.engines if is_whole or each.verdict != "not installed"]
+    names = [f"{answer.engine} {answer.version or ''}".rstrip() for answer in answers]
     width = max(map(len, names), default=0)
-    for name, answer in zip(names, proof.engines, strict=True):
+    for name, answer in zip(names, answers, strict=True):
         yield (
             "",
             [
@@ -78,9 +77,10 @@ def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
                 *_detail(answer),
             ],
         )
-    for answer in proof.engines:
-        if answer.verdict in STYLES and answer.reproduce:
-            yield COMMAND, [answer.reproduce]
+    if len(answers) < len(proof.engines):
+        yield "", [f"{len(proof.engines) - len(answers)} more not installed"]
+    commands = [each.reproduce for each in answers if each.verdict in STYLES and each.reproduce]
+    yield from ((COMMAND, [command]) for command in commands[: None if is_whole else 1])
 
 
 def _verdict(answer: EngineAnswer, *, is_count: bool) -> str:

@@ -1,7 +1,8 @@
 """A report for people at a terminal or in a log.
 
-Colour appears on a terminal only; in a pipe the text is plain.  No finding takes more than 25 lines, and a report on
-very many files stays readable: each rule is shown in full a few times, then in one line, then in a table.
+A finding shows what is wrong, what that costs and what to do, with its first bytes; no file takes more than 25 lines.  Further
+findings of a rule take one line, and many files a table.  A verbose report has every finding of the files that it names, with
+all details.  Colour appears on a terminal only; in a pipe the text is plain.
 """
 
 from __future__ import annotations
@@ -9,20 +10,19 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import partial
 from typing import Any, TextIO, TypeVar
 
 from rich.console import Console
 
 from pqassay.report.coverage import DEEPER, is_excluded, without_crc
 from pqassay.report.model import UNJUDGED, BaselineState, Coverage, FileReport, Finding, Report, encodable
-from pqassay.report.order import gravest_first, gravity_of, observed_effect
-from pqassay.report.renderers.details import details
-from pqassay.report.renderers.line import counted, plain_console, write_line, write_row
-from pqassay.report.renderers.proof_text import says_the_same, write_proof
+from pqassay.report.order import gravest_first, gravity_of, is_harmful, observed_effect
+from pqassay.report.renderers.details import details, gist, gist_of_bytes, is_column_named
+from pqassay.report.renderers.line import Part, counted, labelled, plain_console, write_line
+from pqassay.report.renderers.proof_text import proof_rows, says_the_same
 from pqassay.report.rules import judged_against_line, newer
 from pqassay_spec.base.terminal import printable, shell_line
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, file_rules, rules, rules_for
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, VERDICTS, file_rules, rules, rules_for
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -47,11 +47,14 @@ NAMED_CONFORMANT = 10
 NAMED_FILES = 20
 """Files with findings that are named; further ones are in the tables."""
 
-FULL_FINDINGS = 2
-"""Findings of one rule that are shown in full; further ones take one line."""
+FILE_LINES = 20
+"""Lines of one file; what remains of 25 is for the lines below the files."""
 
 LINES_PER_FILE = 8
 """Findings of one file that take a line; further ones are counted."""
+
+NOTES_SHOWN, REASONS_SHOWN = 3, 2
+"""Notes of a file, and reasons why rules were not checked."""
 
 TABLE_ROWS = 20
 """Rows of a table; further ones are counted."""
@@ -66,7 +69,12 @@ STALE_SHOWN = 10
 
 
 def render(
-    report: Report, stream: TextIO | None = None, *, notes: Iterable[str] = (), files_named: int | None = None
+    report: Report,
+    stream: TextIO | None = None,
+    *,
+    notes: Iterable[str] = (),
+    files_named: int | None = None,
+    verbose: bool = False,
 ) -> None:
     """Write the report.
 
@@ -76,18 +84,22 @@ def render(
         notes: What must be said beside, a line each.
         files_named: Files with findings up to which each has a block of its own. If there are more, there are only tables of findings
             by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
+        verbose: Whether every finding of these files is shown, with all details.
     """
-    _Text(plain_console(stream or sys.stdout), report, tuple(notes)).write(files_named)
+    _Text(plain_console(stream or sys.stdout), report, tuple(notes), verbose=verbose).write(files_named)
 
 
 class _Text:
     """One report on its way to a console."""
 
-    def __init__(self, console: Console, report: Report, notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, console: Console, report: Report, notes: Sequence[str] = (), *, verbose: bool = False
+    ) -> None:
         self._console = console
         self._report = report
         self._notes = notes
-        self._in_full: Counter[str] = Counter()
+        self._verbose = verbose
+        self._in_full: dict[str, None] = {}
         self._is_short = False
 
     def write(self, files_named: int | None) -> None:
@@ -115,7 +127,7 @@ class _Text:
         if loud > named:
             self._line(f"… and {counted(loud - named, 'further file')} with findings or errors")
             self._is_short = True
-        if self._is_short:
+        if self._is_short and len(self._report.files) > 1:
             self._tables()
 
     def _grouped(self, key: Callable[[Finding, FileReport], Key]) -> list[tuple[Key, Group]]:
@@ -165,47 +177,76 @@ class _Text:
         write_line(self._console, *parts)
 
     def _file(self, file: FileReport) -> None:
-        self._line((file.path, "bold"), ": ", (file.outcome, COLOURS[file.outcome]), _verdicts(file))
+        harmful = file.outcome == "conformant" and is_harmful(file.findings)
+        colour = COLOURS["conformant where checked" if harmful else file.outcome]
+        self._line((file.path, "bold"), ": ", (file.outcome, colour), _verdicts(file))
         if file.error:
             self._line(f"  not judged: {file.error}")
-        for note in file.notes:
+        notes = file.notes if self._verbose else file.notes[:NOTES_SHOWN]
+        for note in notes:
             self._line(f"  note: {note}")
+        if len(notes) < len(file.notes):
+            self._line(f"  … and {counted(len(file.notes) - len(notes), 'further note')}")
         for gap in file.gaps:
             self._line(*([("  known", "dim"), ": "] if gap.known else ["  "]), gap.line)
-        is_open = False
-        lines = 0
-        proofs: list[Finding] = []
-        for finding in file.findings:
-            if not finding.known and self._in_full[finding.rule] < FULL_FINDINGS:
-                self._in_full[finding.rule] += 1
-                self._console.print()
-                _finding(self._console, finding, partial(self._proof, finding, proofs))
-                is_open = True
+        self._findings(file, FILE_LINES - 1 - len(notes) - len(file.gaps))
+
+    def _findings(self, file: FileReport, room: int) -> None:
+        """The findings of a file, the gravest first: in full where there is room for it, then in one line each, then counted."""
+        findings = sorted(file.findings, key=lambda each: (each.known, _proved(each), gravity_of(each)))
+        full: list[Finding] = []
+        short: list[Finding] = []
+        for number, finding in enumerate(findings):
+            block = self._block(finding, full)
+            needed = len(block) + 1 + len(short) + min(len(findings) - number - 1, LINES_PER_FILE)
+            is_news = finding.verdict != "INFO" and finding.rule not in self._in_full
+            fits = is_news and (number == 0 or needed < room)
+            if finding.known or not (self._verbose or fits):
+                short.append(finding)
                 continue
-            if is_open:
-                self._console.print()
-                is_open = False
-            if lines < LINES_PER_FILE:
-                self._short_finding(finding)
-            lines += 1
-        if lines > LINES_PER_FILE:
-            self._line(f"  … and {counted(lines - LINES_PER_FILE, 'further finding')}")
+            self._in_full[finding.rule] = None
+            self._console.print()
+            for line in block:
+                self._line(*line)
+            full.append(finding)
+            room -= len(block) + 1
+        if full:
+            self._console.print()
+        shown = short[: max(1, min(LINES_PER_FILE, room - 2))]
+        for finding in shown:
+            self._short_finding(finding)
+        if rest := Counter(finding.rule for finding in short[len(shown) :]):
+            rules_left = ", ".join(f"{count:,} {rule}" for rule, count in rest.most_common(LINES_PER_FILE))
+            self._line(f"  … and {counted(rest.total(), 'further finding')}: {rules_left}")
             self._is_short = True
-        if is_open:
+        if full and short:
             self._console.print()
 
-    def _proof(self, finding: Finding, before: list[Finding]) -> None:
-        """The proof of a finding, in one line where a finding before it in the file has the same."""
-        if finding.proof is None:
-            return
-        same = (one.rule for one in before if one.proof and says_the_same(finding.proof, one.proof))
-        write_proof(self._console, finding.proof, shown_under=next(same, None))
-        before.append(finding)
+    def _block(self, finding: Finding, before: Iterable[Finding]) -> list[Sequence[Part]]:
+        """A finding in full; of a proof that a finding before it in the file has as well, one line."""
+        rule = rules().get(finding.rule)
+        block: list[Sequence[Part]] = [
+            ((f"  {finding.verdict}", COLOURS[finding.verdict]), (f" {finding.rule}", "bold"), finding.times)
+        ]
+        if rule is not None:
+            block.append((f"    {rule.sentence}",))
+        for label, value in details(finding) if self._verbose else gist(finding):
+            # What was proved on this very file comes before what the rule could do.
+            if label == "could" and finding.proof is not None:
+                same = (one.rule for one in before if one.proof and says_the_same(finding.proof, one.proof))
+                block += proof_rows(finding.proof, shown_under=next(same, None), is_whole=self._verbose)
+            block.append(labelled(label, value))
+        if self._verbose and rule is not None:
+            further = {"reading": rule.reading_for(finding.message), "newer": newer(rule)}
+            block += [labelled(label, value) for label, value in further.items() if value]
+        shown = [] if finding.proof is not None else gist_of_bytes(finding.hexdump)
+        for line in finding.hexdump if self._verbose else shown:
+            block.append(((f"    {line}", "red" if set(line.split("  ")[0]) <= set("^ ") else ""),))
+        return block
 
     def _short_finding(self, finding: Finding) -> None:
         known = (" known", "dim") if finding.known else ""
-        self._is_short = self._is_short or not finding.known
-        column = f", column {finding.column}" if finding.column is not None else ""
+        column = "" if is_column_named(finding) else f", column {finding.column}"
         self._line(
             (f"  {finding.verdict}", COLOURS[finding.verdict]),
             f" {finding.rule}",
@@ -240,7 +281,7 @@ class _Text:
         self._table(("rule", "files", "created by"), by_writer)
         self._errors()
         self._console.print()
-        self._line("--format json shows every finding")
+        self._line("--format json has every finding")
 
     def _table(self, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
         if not rows:
@@ -281,8 +322,12 @@ class _Text:
         if self._report.baseline is not None:
             self._baseline(self._report.baseline)
         self._coverages()
-        if against := judged_against_line(self._report.judged_against):
+        if self._verbose and (against := judged_against_line(self._report.judged_against)):
             self._line(f"judged against {against}")
+        if self._in_full and not self._verbose:
+            self._line(
+                f"more: `pqassay explain {next(iter(self._in_full))}` explains the rule; `-v` shows every detail"
+            )
         self._gaps()
         self._gate()
         for line in [] if self._report.sample is None else self._report.sample.lines:
@@ -334,7 +379,7 @@ class _Text:
             self._line(_coverage_of_many([report.coverages[key] for key in used], len(report.files)))
         else:
             for key in used:
-                _coverage(self._console, report.coverages[key], report.files[0])
+                self._coverage(report.coverages[key], report.files[0])
         if blind := without_crc(report):
             files = (
                 "no page has a CRC"
@@ -342,6 +387,40 @@ class _Text:
                 else f"no CRC in the pages of {counted(blind, 'file')}"
             )
             self._line(f"{files}: damage inside values cannot be seen where nothing contradicts it")
+
+    def _coverage(self, coverage: Coverage, first: FileReport) -> None:
+        blocked, deeper = _unchecked(coverage)
+        mine = rules_for(first.kind) or file_rules()
+        absent = [
+            rule for rule in coverage.not_applicable if rule in mine
+        ]  # rules for other files are not worth a line
+        parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
+        if blocked or deeper:
+            parts.append(f"{len(blocked) + len(deeper)} not checked")
+        if absent:
+            parts.append(f"{len(absent)} not applicable")
+        self._line(", ".join(parts))
+        # That another rule is broken is a finding of its own.
+        reasons = list(
+            dict.fromkeys(
+                reason
+                for rule, reason in blocked.items()
+                if self._verbose or coverage.not_checked[rule].obstacle != "another rule"
+            )
+        )
+        for reason in reasons if self._verbose else reasons[:REASONS_SHOWN]:
+            ids = [rule for rule, why in blocked.items() if why == reason]
+            self._line(f"  not checked, because {reason}: {_shortened(ids)}")
+        if deeper:
+            command = shell_line(
+                ["pqassay", "check", "--tier", _deepest(deeper.values()), encodable(first.path)]
+            )
+            self._line(f"  {counted(len(deeper), 'rule')} at a deeper tier: {command}")
+
+
+def _proved(finding: Finding) -> int:
+    """The rank of what was proved: wrong rows before refusals, and both before all else."""
+    return {"misled": 0, "refused": 1}.get(finding.proof.outcome, 2) if finding.proof else 2
 
 
 def _is_quiet(file: FileReport) -> bool:
@@ -361,53 +440,10 @@ def _writer(file: FileReport) -> str:
 
 def _verdicts(file: FileReport) -> str:
     new = Counter(finding.verdict for finding in file.findings if not finding.known)
-    parts = [f"{count} {verdict}" for verdict, count in new.items()]
+    parts = [f"{new[verdict]} {verdict}" for verdict in VERDICTS if new[verdict]]
     if known := sum(finding.known for finding in file.findings):
         parts.append(f"{known} known")
     return f" ({', '.join(parts)})" if parts else ""
-
-
-def _finding(console: Console, finding: Finding, write_proof_: Callable[[], None]) -> None:
-    """A finding in full: what is wrong, what that does, what helps, and the bytes."""
-    rule = rules().get(finding.rule)
-    write_line(
-        console,
-        (f"  {finding.verdict}", COLOURS[finding.verdict]),
-        (f" {finding.rule}", "bold"),
-        finding.times,
-    )
-    if rule is not None:
-        write_line(console, f"    {rule.sentence}")
-    for label, value in details(finding):
-        if label == "could":  # what was proved on this very file comes before what is known of the rule
-            write_proof_()
-        write_row(console, label, value)
-    if rule is not None and (reading := rule.reading_for(finding.message)):
-        write_row(console, "reading", reading)
-    if rule is not None and (permitted := newer(rule)):
-        write_row(console, "newer", permitted)
-    for row in finding.hexdump:
-        write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
-
-
-def _coverage(console: Console, coverage: Coverage, first: FileReport) -> None:
-    blocked, deeper = _unchecked(coverage)
-    mine = rules_for(first.kind) or file_rules()
-    absent = [
-        rule for rule in coverage.not_applicable if rule in mine
-    ]  # rules for other files are not worth a line
-    parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
-    if blocked or deeper:
-        parts.append(f"{len(blocked) + len(deeper)} not checked")
-    if absent:
-        parts.append(f"{len(absent)} not applicable")
-    write_line(console, ", ".join(parts))
-    for why in dict.fromkeys(blocked.values()):
-        ids = [rule for rule, reason in blocked.items() if reason == why]
-        write_line(console, f"  not checked, because {why}: {_shortened(ids)}")
-    if deeper:
-        command = shell_line(["pqassay", "check", "--tier", _deepest(deeper.values()), encodable(first.path)])
-        write_line(console, f"  {counted(len(deeper), 'rule')} at a deeper tier: {command}")
 
 
 def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:

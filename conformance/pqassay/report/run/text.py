@@ -1,7 +1,8 @@
 """The result of a run for people at a terminal or in a log.
 
-What is wrong is told by cause, the gravest first: failures that have a cause in common are told once.  Colour appears on a
-terminal only.  No cause takes more than 25 lines, and each ends with the command that repeats it.
+What is wrong is shown by cause, the gravest first: failures that have a cause in common are shown once.  The first causes have
+the lines that one needs first and the command that repeats them, further ones a line each.  A verbose text has every cause with
+all lines, at most 25.  Colour appears on a terminal only.
 """
 
 from __future__ import annotations
@@ -53,22 +54,53 @@ FEATURES_SHOWN = 12
 CASES_SHOWN = 8
 """Further cases of a cause that are named."""
 
+CAUSES_IN_FULL, CAUSES_SHOWN = 3, 10
+"""Causes that have several lines, and those that have a line at least; further ones are counted."""
 
-def render(report: RunReport, stream: TextIO | None = None) -> None:
-    """Write the result to a stream, by default stdout."""
+GIST = (
+    "observed",
+    "rule",
+    "because",
+    "differs",
+    "query",
+    "expected",
+    "actual",
+    "stderr",
+    "in common",
+    "also",
+    "repeat",
+)
+"""Labels of the lines that one needs first."""
+
+
+def render(report: RunReport, stream: TextIO | None = None, *, verbose: bool = False) -> None:
+    """Write the result to a stream, by default stdout; a verbose one has all causes and all their lines."""
     console = plain_console(stream or sys.stdout)
-    for results in [*report.causes, *report.unscored_causes]:
+    causes = [*report.causes, *report.unscored_causes]
+    for number, results in enumerate(causes if verbose else causes[:CAUSES_SHOWN]):
         first = results[0]
+        is_short = number >= CAUSES_IN_FULL and not verbose
         more = f", and {len(results) - 1} more" if len(results) > 1 else ""
         mark = f"  ({not_scored(report)})" if first.unscored else ""
         write_line(
             console,
             (first.outcome, COLOURS[first.outcome]),
-            f"  {first.case}  {first.operation}{more}{mark}",
+            f"  {first.case}  {first.operation}{more}{mark}{f': {first.reason}' if is_short else ''}",
         )
-        for label, value in [*details(first, report), *_shared(results, report), *_others(results)]:
-            if label != "features" or len(results) == 1:  # what all of them share is told instead
+        if is_short:
+            continue
+        lines = [*details(first, report), *_shared(results, report), *_others(results)]
+        for label, value in lines if verbose else _gist(lines):
+            if label != "features" or len(results) == 1:  # what all of them share is shown instead
                 write_row(console, label, value)
+        console.print()
+    if not verbose and causes[CAUSES_IN_FULL:]:
+        left = len(causes) - CAUSES_SHOWN
+        write_line(
+            console,
+            *([f"… and {_counted(left, 'further cause')}; "] if left > 0 else []),
+            "`-v` shows every detail",
+        )
         console.print()
     for problem in report.problems:
         write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
@@ -114,6 +146,12 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
             "repeat",
             shlex.join(["pqassay", "suite", "run", *report.options, *again, *how_it_is_named(report)]),
         )
+
+
+def _gist(lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The lines with `GIST` labels: of several with one label the first; of stderr the last, where programs name the error."""
+    first, last = dict(reversed(lines)), dict(lines)
+    return [(label, (last if label == "stderr" else first)[label]) for label in GIST if label in first]
 
 
 def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str, str]]:

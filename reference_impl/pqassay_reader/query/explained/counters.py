@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Self
 
@@ -33,25 +33,16 @@ class Left:
     metadata: int = 0
 
     def __iadd__(self, other: Left) -> Self:
-        self.files += other.files
-        self.row_groups += other.row_groups
-        self.rows += other.rows
-        self.pages = None if self.pages is None or other.pages is None else self.pages + other.pages
-        self.length += other.length
-        self.requests += other.requests
-        self.metadata += other.metadata
+        for name, amount in vars(other).items():
+            own = getattr(self, name)
+            setattr(self, name, None if own is None or amount is None else own + amount)
         return self
 
     def __sub__(self, other: Left) -> Left:
         """What is left of it without a part of it."""
-        return Left(
-            self.files - other.files,
-            self.row_groups - other.row_groups,
-            self.rows - other.rows,
-            None if self.pages is None or other.pages is None else self.pages - other.pages,
-            self.length - other.length,
-            self.requests - other.requests,
-        )
+        found = replace(self)
+        found += Left(**{name: amount and -amount for name, amount in vars(other).items()})
+        return found
 
 
 EVERYTHING = "everything"

@@ -8,33 +8,32 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
+from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.query.fetching.field_pages import FieldPages
-from pqassay_reader.query.fetching.page_layout import Leaf
-from pqassay_spec.parquet.page_search import Rows
+from pqassay_reader.query.fetching.page_layout import Leaf, Page
 
 MOST_GROUPS = 32
 """Row groups of a scan whose pages are kept; the others are counted."""
 
 
-class PageTrace(NamedTuple):
+@dataclass(frozen=True)
+class PageTrace:
     """A page of values, or a whole chunk where its pages are not known.
 
     Attributes:
         row: Its first row in the row group.
-        row_count: Its rows.
-        length: Its bytes.
-        is_read: Whether it was decoded.
+        rows: The number of its rows.
+        bytes: The number of its bytes.
+        read: Whether it was decoded.
     """
 
     row: int
-    row_count: int
-    length: int
-    is_read: bool
+    rows: int
+    bytes: int
+    read: bool
 
 
 @dataclass(frozen=True)
@@ -42,26 +41,16 @@ class ColumnTrace:
     """A leaf column in a row group.
 
     Attributes:
-        name: Its path, joined by dots.
-        is_asked: Whether the condition names it.
-        has_pages: Whether its pages were known one by one, by the offset index or from their headers.
+        column: Its path, joined by dots.
+        in_condition: Whether the condition names it.
+        pages_known: Whether its pages were known one by one, by the offset index or from their headers.
         pages: Its pages.
     """
 
-    name: str
-    is_asked: bool
-    has_pages: bool
+    column: str
+    in_condition: bool
+    pages_known: bool
     pages: Sequence[PageTrace]
-
-    @property
-    def pages_read(self) -> int:
-        """The number of pages that were decoded."""
-        return sum(page.is_read for page in self.pages)
-
-    @property
-    def length_read(self) -> int:
-        """Their bytes."""
-        return sum(page.length for page in self.pages if page.is_read)
 
 
 @dataclass(frozen=True)
@@ -70,22 +59,17 @@ class GroupTrace:
 
     Attributes:
         row_group: Its position.
-        row_count: Its rows.
-        left: The ranges of rows that were left by the column indexes.
+        rows: The number of its rows.
+        left: The ranges of rows that were left by the column indexes: of each the first row, and the row behind the last.
         matched: Rows that satisfy the condition.
         columns: Its columns, those of the condition first.
     """
 
     row_group: int
-    row_count: int
-    left: Rows
+    rows: int
+    left: Sequence[tuple[int, int]]
     matched: int
     columns: Sequence[ColumnTrace]
-
-    @property
-    def rows_left(self) -> int:
-        """The number of rows that were left."""
-        return sum(map(len, self.left))
 
 
 @dataclass(frozen=True)
@@ -93,18 +77,18 @@ class FileTrace:
     """A file.
 
     Attributes:
-        name: Its path or URI.
+        file: Its path or URI.
         row_groups: The number of its row groups.
-        left: Positions of the row groups that statistics and bloom filters left; ``None`` if the file was ruled out as a whole.
-        visited: The number of row groups whose pages were looked at.
-        groups: The first of those.
+        row_groups_left: Positions of the row groups that statistics and bloom filters left; ``None`` if the file was ruled out as a whole.
+        row_groups_visited: The number of row groups whose pages were looked at.
+        shown: The first of those.
     """
 
-    name: str
+    file: str
     row_groups: int
-    left: Sequence[int] | None
-    visited: int
-    groups: Sequence[GroupTrace]
+    row_groups_left: Sequence[int] | None
+    row_groups_visited: int
+    shown: Sequence[GroupTrace]
 
 
 @dataclass
@@ -122,7 +106,7 @@ class Trace:
     @property
     def room(self) -> int:
         """Row groups whose pages can still be kept."""
-        return max(MOST_GROUPS - sum(len(one.groups) for one in self.files), 0)
+        return max(MOST_GROUPS - sum(len(one.shown) for one in self.files), 0)
 
 
 # -------------------------------------------------------------------------------------------------------- gathering
@@ -135,44 +119,35 @@ def columns_of_fields(fields: Iterable[FieldPages], asked: Collection[str]) -> l
         fields: The fields.
         asked: Names of the fields that the condition names.
     """
-    found = [
-        _column(leaf, is_asked=one.field.arrow.name in asked, read=one.read_pages, row_count=one.row_count)
+    columns = [
+        _column(
+            leaf, in_condition=one.field.arrow.name in asked, read=one.read_pages, row_count=one.row_count
+        )
         for one in fields
         for leaf in one.layout.leaves
     ]
-    return sorted(found, key=lambda column: not column.is_asked)
+    return sorted(columns, key=lambda column: not column.in_condition)
 
 
 def columns_of_claims(claims: Mapping[str, ChunkClaims | None]) -> list[ColumnTrace]:
     """The columns of a condition of which no page was read: column indexes left no row."""
-    return [
-        _column(leaf, is_asked=True, read=(), row_count=one.row_count)
-        for one in claims.values()
-        if one is not None
-        for leaf in _indexed(one)
-    ]
+    columns: list[ColumnTrace] = []
+    for one in claims.values():
+        if one is not None and "offset_index" in one.__dict__:  # which was read
+            leaf = Leaf(one, 0, 0).indexed()
+            columns.append(_column(leaf, in_condition=True, read=(), row_count=one.row_count))
+    return columns
 
 
-def _indexed(claims: ChunkClaims) -> Iterator[Leaf]:
-    """The leaf of a chunk whose offset index was read."""
-    if "offset_index" in claims.__dict__:
-        try:
-            yield Leaf(claims, 0, 0).indexed()
-        except Mistrusted:
-            return
-
-
-def _column(leaf: Leaf, *, is_asked: bool, read: Collection[tuple[int, int]], row_count: int) -> ColumnTrace:
-    name = leaf.claims.leaf.name
-    if not leaf.pages:
-        length = leaf.stop - leaf.start
-        pages = [PageTrace(0, row_count, length, (leaf.start, leaf.stop) in read)] if length else []
-        return ColumnTrace(name, is_asked, False, pages)
+def _column(
+    leaf: Leaf, *, in_condition: bool, read: Collection[tuple[int, int]], row_count: int
+) -> ColumnTrace:
+    whole = [Page(leaf.start, leaf.stop, 0, row_count)] if leaf.stop > leaf.start else []
     pages = [
         PageTrace(page.row, page.row_count, page.stop - page.start, (page.start, page.stop) in read)
-        for page in leaf.pages
+        for page in leaf.pages or whole
     ]
-    return ColumnTrace(name, is_asked, True, pages)
+    return ColumnTrace(leaf.claims.leaf.name, in_condition, bool(leaf.pages), pages)
 
 
 __all__ = [

@@ -5,11 +5,11 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pqassay_reader.query.explained.counters import EVERYTHING, Left
-from pqassay_reader.query.explained.text import ColumnTrace, FileTrace, GroupTrace, Trace
+from pqassay_reader.query.explained.text import Trace
 from pqassay_reader.query.rungs import TITLES, Rung
 from pqassay_reader.query.scan import Scan
 
@@ -76,7 +76,7 @@ def explanation(scan: Scan) -> dict[str, Any]:
         "used": sorted(counters.used),
         "messages": dict(scan.messages),
         "aside": {name: list(lines) for name, lines in scan.aside.items()},
-        "pictures": [_file_record(file) for file in trace.files],
+        "pictures": [asdict(file) for file in trace.files],
     }
 
 
@@ -97,38 +97,6 @@ def _step_record(step: Step) -> dict[str, Any]:
     if step.saved is not None:
         record["bytes_saved"] = step.saved
     return record
-
-
-def _file_record(file: FileTrace) -> dict[str, Any]:
-    return {
-        "file": file.name,
-        "row_groups": file.row_groups,
-        "row_groups_left": None if file.left is None else list(file.left),
-        "row_groups_visited": file.visited,
-        "shown": [_group_record(group) for group in file.groups],
-    }
-
-
-def _group_record(group: GroupTrace) -> dict[str, Any]:
-    return {
-        "row_group": group.row_group,
-        "rows": group.row_count,
-        "left": [[part.start, part.stop] for part in group.left],
-        "matched": group.matched,
-        "columns": [_column_record(column) for column in group.columns],
-    }
-
-
-def _column_record(column: ColumnTrace) -> dict[str, Any]:
-    return {
-        "column": column.name,
-        "in_condition": column.is_asked,
-        "pages_known": column.has_pages,
-        "pages": [
-            {"row": page.row, "rows": page.row_count, "bytes": page.length, "read": page.is_read}
-            for page in column.pages
-        ],
-    }
 
 
 __all__ = ["Step", "explanation", "waterfall"]

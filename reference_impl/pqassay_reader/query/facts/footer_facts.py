@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import copy
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -183,13 +182,6 @@ class FileFacts:
         del row_groups, leaves
         return []
 
-    def require_counts(self) -> None:
-        """Raise `Malformed` where a row group says that it has fewer than no rows."""
-        for number, count in enumerate(self.row_counts):
-            if count < 0:
-                where = f"footer.row_groups[{number}].num_rows"
-                raise Malformed(f"a row group of {count} rows", rule="PQF-074", field=where)
-
     @cached_property
     def fields(self) -> Sequence[SchemaField]:
         """The fields below the root. Raises `Malformed` where Arrow's schema has others."""
@@ -292,34 +284,31 @@ def read_facts(source: Source) -> FileFacts:
         raise Undecodable(f"the file cannot be read: {' '.join(str(error).split())}") from error
     facts = FileFacts(metadata, framing, schema)
     _ = facts.leaves, facts.fields  # the footer has to describe a tree
-    facts.require_counts()
     return facts
 
 
 class KeptFacts:
     """Facts of the files that were read last."""
 
-    def __init__(self, most: int = KEPT) -> None:
-        self._most = most
-        self._facts: OrderedDict[Identity, FileFacts] = OrderedDict()
+    def __init__(self) -> None:
+        self._facts: dict[Identity, FileFacts] = {}
         self._lock = Lock()
 
     def get(self, identity: Identity) -> FileFacts | None:
         """The facts of a file that has not changed since."""
         with self._lock:
-            if identity in self._facts:
-                self._facts.move_to_end(identity)
-            return self._facts.get(identity)
+            facts = self._facts.pop(identity, None)
+            if facts is not None:
+                self._facts[identity] = facts
+            return facts
 
     def keep(self, identity: Identity, facts: FileFacts) -> None:
         """Keep the facts of a file; without a known modification time, nothing is kept."""
-        if not identity[2]:
-            return
-        with self._lock:
-            self._facts[identity] = facts
-            self._facts.move_to_end(identity)
-            while len(self._facts) > self._most:
-                self._facts.popitem(last=False)
+        if identity[2]:
+            with self._lock:
+                self._facts[identity] = facts
+                while len(self._facts) > KEPT:
+                    del self._facts[next(iter(self._facts))]
 
     def clear(self) -> None:
         """Forget everything."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import cast, overload
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from pqassay_reader.condition.rows import condition_of
 from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
 from pqassay_reader.pages.row_selection import by_statistics, rows_left
 from pqassay_reader.query.facts.footer_facts import NOWHERE, ChunkSizes, FileFacts, SchemaField
-from pqassay_reader.query.facts.pm_chunks import facts_of, pieces_of
-from pqassay_reader.query.facts.pm_schema import FieldsOfColumns, LeavesOfColumns
+from pqassay_reader.query.facts.pm_schema import Made, described, facts_of, pieces_of
 from pqassay_reader.query.fetching.ranges import Piece
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.errors import Refused
@@ -43,10 +42,9 @@ from pqassay_spec.parquet.thrift import (
     Type,
 )
 from pqassay_spec.pm import block as pm_block
-from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import StatFlag
 from pqassay_spec.pm.skip import read_bound
-from pqassay_spec.pm.value import ExternalBloom, SnapshotColumn
+from pqassay_spec.pm.value import ExternalBloom
 
 BOUNDED = (Type.BOOLEAN, Type.INT32, Type.INT64, Type.FLOAT, Type.DOUBLE, Type.BYTE_ARRAY)
 """Physical types whose bounds compare in ``_pm`` as in Parquet, whatever the column means."""
@@ -54,61 +52,42 @@ BOUNDED = (Type.BOOLEAN, Type.INT32, Type.INT64, Type.FLOAT, Type.DOUBLE, Type.B
 _NULL_COUNT_PRESENT = int(StatFlag.NULL_COUNT_PRESENT)
 
 
-class _Chunks(Sequence[ColumnChunk]):
-    """The chunks of a row group as a footer would describe them, each made when it is asked for."""
+@dataclass
+class _RowGroup:
+    """A row group as a footer would describe it, each chunk made when it is asked for."""
 
-    def __init__(self, reader: PmReader, row_group: int, fields: Sequence[SchemaField]) -> None:
-        self._reader, self._row_group, self._fields = reader, row_group, fields
-        self._made: dict[int, ColumnChunk] = {}
+    reader: PmReader
+    row_group: int
+    fields: Sequence[SchemaField]
 
     @cached_property
     def block(self) -> pm_block.Block:
-        """The block of the row group."""
-        return self._reader.block(self._row_group)
-
-    def __len__(self) -> int:
-        return len(self._reader.columns)
-
-    @overload
-    def __getitem__(self, index: int) -> ColumnChunk: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[ColumnChunk]: ...
-    def __getitem__(self, index: int | slice) -> ColumnChunk | Sequence[ColumnChunk]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        if index not in self._made:
-            self._made[index] = self._chunk(index)
-        return self._made[index]
-
-    def _chunk(self, place: int) -> ColumnChunk:
-        column, stored = self._reader.columns[place], self.block.chunks[place]
-        facts = facts_of(self._fields[place].elements, stored.codec, stored.encodings, stored.num_values)
-        facts.total_compressed_size = facts.total_uncompressed_size = stored.total_compressed
-        facts.data_page_offset = stored.byte_range_start
-        facts.statistics = self._statistics(place, column, stored)
-        return ColumnChunk(file_offset=0, meta_data=facts)
-
-    def _statistics(self, place: int, column: SnapshotColumn, stored: pm.ColumnChunk) -> Statistics:
-        counts = stored.stat_flags & _NULL_COUNT_PRESENT
-        statistics = Statistics(null_count=stored.null_count if counts else None)
-        if column.physical_type in BOUNDED:
-            statistics.min_value, statistics.max_value = (
-                read_bound(self._reader.source, self.block, place, column, side, self._reader.footer.start)
-                for side in pm_block.SIDES
-            )
-        return statistics
-
-
-@dataclass
-class _RowGroup:
-    """A row group as a footer would describe it."""
-
-    columns: _Chunks
+        """Its block."""
+        return self.reader.block(self.row_group)
 
     @property
     def num_rows(self) -> int:
         """Its rows."""
-        return self.columns.block.num_rows
+        return self.block.num_rows
+
+    @cached_property
+    def columns(self) -> Made[ColumnChunk]:
+        """Its chunks."""
+        return Made(len(self.reader.columns), self._chunk)
+
+    def _chunk(self, place: int) -> ColumnChunk:
+        column, stored = self.reader.columns[place], self.block.chunks[place]
+        facts = facts_of(self.fields[place].elements, stored.codec, stored.encodings, stored.num_values)
+        facts.total_compressed_size = facts.total_uncompressed_size = stored.total_compressed
+        facts.data_page_offset = stored.byte_range_start
+        counts = stored.stat_flags & _NULL_COUNT_PRESENT
+        facts.statistics = Statistics(null_count=stored.null_count if counts else None)
+        if column.physical_type in BOUNDED:
+            facts.statistics.min_value, facts.statistics.max_value = (
+                read_bound(self.reader.source, self.block, place, column, side, self.reader.footer.start)
+                for side in pm_block.SIDES
+            )
+        return ColumnChunk(file_offset=0, meta_data=facts)
 
 
 @dataclass
@@ -121,12 +100,13 @@ class _Metadata:
     created_by: str | None = None
 
 
+@dataclass
 class PmClaims(ChunkClaims):
     """The claims of a chunk in ``_pm``, whose bloom filter is there or, without a header, in the Parquet file."""
 
-    reader: PmReader
-    row_group: int
-    place: int
+    reader: PmReader = field(kw_only=True)
+    row_group: int = field(kw_only=True)
+    place: int = field(kw_only=True)
 
     @cached_property
     def bitset(self) -> bytes:
@@ -146,39 +126,32 @@ class PmClaims(ChunkClaims):
 class PmFacts(FileFacts):
     """What ``_pm`` says about a file."""
 
-    reader: PmReader | None = None
+    reader: PmReader = field(kw_only=True)
 
     @cached_property
     def sizes(self) -> ChunkSizes:
         """Bytes of all chunks; pages are not in ``_pm``."""
         shape = len(self.metadata.row_groups), len(self.leaves)
         lengths = np.zeros(shape, np.int64)
-        if self.reader is not None:
-            for number in range(shape[0]):
-                lengths[number] = self.reader.chunk_array(number)["total_compressed"]
+        for number in range(shape[0]):
+            lengths[number] = self.reader.chunk_array(number)["total_compressed"]
         return ChunkSizes(lengths, np.full(shape, -1, np.int64), np.ones(shape, np.bool_))
 
     def claims_of(self, source: Source, row_group: int, leaf: int) -> ChunkClaims:
         """The claims of a chunk; see `FileFacts.claims_of`."""
         group = self.metadata.row_groups[row_group]
-        chunk = group.columns[leaf]
-        claims = PmClaims(source, self.body, group.num_rows, chunk, self.leaves[leaf], TYPE_DEFINED)
-        if self.reader is None:
-            raise ValueError("facts of _pm without its reader")
-        claims.reader, claims.row_group, claims.place = self.reader, row_group, leaf
-        return claims
+        where: dict[str, Any] = {"reader": self.reader, "row_group": row_group, "place": leaf}
+        return PmClaims(
+            source, self.body, group.num_rows, group.columns[leaf], self.leaves[leaf], TYPE_DEFINED, **where
+        )
 
     def has_only_nulls(self, row_group: int, leaf: int) -> bool:
         """See `FileFacts.has_only_nulls`."""
-        if self.reader is None:
-            return False
-        block = self.metadata.row_groups[row_group].columns.block  # type: ignore[attr-defined] # of `_Chunks`
+        block = self.reader.block(row_group)
         return has_only_nulls(self.reader.columns[leaf], block.chunks[leaf], block.num_rows)
 
     def pieces(self, row_groups: Iterable[int], leaves: Sequence[int]) -> list[Piece]:
         """See `FileFacts.pieces`: those of `pqassay pm plan`."""
-        if self.reader is None:
-            return []
         names = [self.reader.columns[leaf].name for leaf in leaves]
         chunks = planned(self.reader, names, row_groups, leave_out_nulls=True).ranges
         return pieces_of(chunks, list(accumulate(self.row_counts)))
@@ -198,25 +171,37 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
         Refused: The snapshot describes a file of another size, or columns that are parts of a struct.
         Malformed: It cannot be read.
     """
-    fields = reader.footer.fields
     if reader.parquet_file_size != size:
         raise Refused(
             f"{reader.source.name} describes a Parquet file of {reader.parquet_file_size} bytes, and it has {size}; "
             "read it by its footer"
         )
-    reader.require_distinct_blocks()
-    columns = reader.columns
-    twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
+    counts = Counter(column.name for column in reader.columns)
+    twice = [name for name, count in counts.items() if count > 1]
     if twice:
-        raise Refused(f"column {twice[0]} has several parts, and _pm does not say how they are nested")
-    described = FieldsOfColumns(columns)
-    metadata = _Metadata(
-        [_RowGroup(_Chunks(reader, number, described)) for number in range(reader.row_group_count)],
-        [TYPE_DEFINED] * len(columns),
-    )
-    framing = Framing(size, fields.parquet_footer_offset, fields.parquet_footer_length)
-    facts = PmFacts(cast("FileMetaData", metadata), framing, described.schema, reader=reader)
-    facts.fields, facts.leaves = described, LeavesOfColumns(described)
+        raise Refused(f"column {twice[0]} has several parts, of which _pm does not say how they are nested")
+    return snapshot_facts(reader)
+
+
+def snapshot_facts(reader: PmReader, *, logical: bool = True) -> PmFacts:
+    """The facts of a snapshot, with parts of nested columns as columns of their own.
+
+    Args:
+        reader: The snapshot.
+        logical: Whether values get the types that QuestDB's type codes say.
+
+    Raises:
+        Refused: No schema has the levels of a column.
+        Malformed: It cannot be read.
+    """
+    reader.require_distinct_blocks()
+    footer, size = reader.footer.fields, reader.parquet_file_size
+    schema, fields, leaves = described(reader.columns, logical=logical)
+    groups = [_RowGroup(reader, number, fields) for number in range(reader.row_group_count)]
+    metadata = cast("FileMetaData", _Metadata(groups, [TYPE_DEFINED] * len(fields)))
+    framing = Framing(size, footer.parquet_footer_offset, footer.parquet_footer_length)
+    facts = PmFacts(metadata, framing, schema, reader=reader)
+    facts.fields, facts.leaves = fields, leaves
     return facts
 
 
@@ -248,4 +233,4 @@ def row_groups_left(reader: PmReader, tree: Tree) -> list[int]:
     return [number for number in kept if may_match(number)]
 
 
-__all__ = ["PmFacts", "pm_facts", "row_groups_left"]
+__all__ = ["PmFacts", "pm_facts", "row_groups_left", "snapshot_facts"]

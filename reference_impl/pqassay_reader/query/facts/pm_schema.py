@@ -8,19 +8,119 @@ Source: chapter ``scan.md``, section "Metadata".
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from operator import attrgetter
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay_reader.query.facts.footer_facts import SchemaField
-from pqassay_reader.query.facts.pm_chunks import schema_of
+from pqassay_reader.query.fetching.ranges import Piece
+from pqassay_reference.errors import Refused
 from pqassay_reference.pages.mini_file import ROOT, mini_file
+from pqassay_reference.pm.query import PlannedRange
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
-from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
+from pqassay_spec.parquet.thrift import (
+    ColumnMetaData,
+    Encoding,
+    FieldRepetitionType,
+    FileMetaData,
+    ListType,
+    LogicalType,
+    SchemaElement,
+)
+from pqassay_spec.pm.codes import Repetition
+from pqassay_spec.pm.from_parquet.snapshot import ENCODING_BITS
+from pqassay_spec.pm.types import logical_type
 from pqassay_spec.pm.value import SnapshotColumn
+
+_ENCODING_BITS = [(encoding, int(bit)) for encoding, bit in ENCODING_BITS.items()]
+# Plain numbers: flags with names take many times longer to combine, and a scan asks for each chunk.
+
+
+def pieces_of(chunks: Iterable[PlannedRange], until: Sequence[float]) -> list[Piece]:
+    """The ranges of column chunks as they are fetched, each needed until the number of its row group."""
+    return [Piece(chunk.offset, chunk.offset + chunk.length, until[chunk.row_group]) for chunk in chunks]
+
+
+def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
+    """What the footer of a small file says about the chunk."""
+    named = [encoding for encoding, bit in _ENCODING_BITS if encodings & bit]
+    return ColumnMetaData(
+        type=schema[-1].type or 0,
+        encodings=[*named, Encoding.RLE],
+        path_in_schema=[element.name for element in schema],
+        codec=codec,
+        num_values=num_values,
+        total_uncompressed_size=0,
+        total_compressed_size=0,
+        data_page_offset=0,
+    )
+
+
+def schema_of(column: SnapshotColumn, *, logical: bool = True) -> list[SchemaElement]:
+    """A schema whose only leaf has the levels of a column: lists in lists for its repetition levels, the rest optional.
+
+    Which of the groups are optional is not in ``_pm``; the rows are the same however they are shared out, but for the
+    difference between an empty list and none.
+
+    >>> from pqassay_spec.pm.codes import PhysicalType
+    >>> flat = Column("n", PhysicalType.INT32, max_def_level=1, repetition=Repetition.OPTIONAL)
+    >>> [(element.name, element.repetition_type) for element in schema_of(flat)]
+    [('n', 1)]
+    >>> nested = Column("a", PhysicalType.DOUBLE, max_rep_level=1, max_def_level=3, repetition=Repetition.OPTIONAL)
+    >>> [(element.name, element.repetition_type) for element in schema_of(nested)]
+    [('a', 1), ('list', 2), ('element', 1)]
+
+    Raises:
+        Refused: No schema has such levels.
+    """
+    lists, optionals = column.max_rep_level, column.max_def_level - column.max_rep_level
+    if optionals < 0:
+        raise Refused(
+            f"column {column.name} has repetition level {lists} and definition level {column.max_def_level}: no schema does"
+        )
+    # The field itself and the leaf are one where there are no lists.
+    is_optional = [False] * (lists + 1)
+    order = (
+        [0, lists, *range(1, lists)] if column.repetition == Repetition.OPTIONAL else [lists, *range(lists)]
+    )
+    for place in list(dict.fromkeys(order))[:optionals]:
+        is_optional[place] = True
+    extra = optionals - sum(is_optional)
+    elements: list[SchemaElement] = []
+    for depth in range(lists):
+        elements.append(_group("element" if depth else column.name, is_optional[depth], is_list=True))
+        elements.append(_group("list", None))
+    name = "element" if lists else column.name
+    elements += [_group(name if not number else "group", True) for number in range(extra)]
+    leaf = SchemaElement(
+        type=column.physical_type,
+        name="leaf" if extra else name,
+        repetition_type=_repetition(is_optional[lists]),
+        type_length=column.fixed_byte_len or None,
+    )
+    if logical:
+        leaf.logicalType = logical_type(column.type, column.physical_type)
+    return [*elements, leaf]
+
+
+def _group(name: str, optional: bool | None, *, is_list: bool = False) -> SchemaElement:
+    element = SchemaElement(name=name, num_children=1, repetition_type=_repetition(optional))
+    if is_list:
+        element.logicalType = LogicalType(LIST=ListType())
+    return element
+
+
+def _repetition(optional: bool | None) -> int:
+    """That of a field; ``None`` is that of a list's inner group."""
+    kinds = FieldRepetitionType
+    return kinds.REPEATED if optional is None else kinds.OPTIONAL if optional else kinds.REQUIRED
+
+
+Item = TypeVar("Item")
 
 
 class _Kind(NamedTuple):
@@ -41,85 +141,66 @@ _decisive = attrgetter(
 """What a column's kind depends on."""
 
 
-def _kinds_of(columns: Sequence[SnapshotColumn]) -> list[_Kind]:
+def _kinds_of(columns: Sequence[SnapshotColumn], *, logical: bool) -> list[_Kind]:
     """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where no schema has the levels of a column."""
     known: dict[Any, _Kind] = {}
-    kinds: list[_Kind] = []
     for column in columns:
-        key = _decisive(column)
-        kind = known.get(key)
-        if kind is None:
-            elements = schema_of(column)
+        if _decisive(column) not in known:
+            elements = schema_of(column, logical=logical)
             read: pa.Schema = pq.ParquetFile(pa.BufferReader(mini_file(elements, [], 0))).schema_arrow
-            kind = known[key] = _Kind(elements, read.field(0))
-        kinds.append(kind)
-    return kinds
+            known[_decisive(column)] = _Kind(elements, read.field(0))
+    return [known[_decisive(column)] for column in columns]
 
 
-class FieldsOfColumns(Sequence[SchemaField]):
-    """The fields below the root, of which each has one leaf.
+class Made(Sequence[Item]):
+    """Items that are made when they are asked for, each once."""
+
+    def __init__(self, count: int, make: Callable[[int], Item]) -> None:
+        self._places, self._make = range(count), cache(make)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
+        chosen = self._places[index]
+        return self._make(chosen) if isinstance(chosen, int) else list(map(self._make, chosen))
+
+
+def described(
+    columns: Sequence[SnapshotColumn], *, logical: bool = True
+) -> tuple[pa.Schema, Made[SchemaField], Made[SchemaLeaf]]:
+    """The schema of columns as Arrow reads it, the fields below its root, and the one leaf that each has.
 
     Args:
-        columns: The columns of a snapshot, their names distinct.
+        columns: The columns of a snapshot.
+        logical: Whether values get the types that QuestDB's type codes say.
 
     Raises:
         Refused: No schema has the levels of a column.
     """
+    kinds = _kinds_of(columns, logical=logical)
+    schema = pa.schema(
+        [kind.field.with_name(column.name) for kind, column in zip(kinds, columns, strict=True)]
+    )
 
-    def __init__(self, columns: Sequence[SnapshotColumn]) -> None:
-        self._columns, self._kinds = columns, _kinds_of(columns)
-        self.schema = pa.schema(
-            [kind.field.with_name(column.name) for kind, column in zip(self._kinds, columns, strict=True)]
-        )
-        """The schema as Arrow reads it."""
-        self._made: dict[int, SchemaField] = {}
+    def field(place: int) -> SchemaField:
+        first, *others = kinds[place].elements
+        named = copy.copy(first)
+        named.name = columns[place].name
+        return SchemaField(schema.field(place), [named, *others], range(place, place + 1))
 
-    def __len__(self) -> int:
-        return len(self._columns)
+    fields = Made(len(columns), field)
 
-    @overload
-    def __getitem__(self, index: int) -> SchemaField: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[SchemaField]: ...
-    def __getitem__(self, index: int | slice) -> SchemaField | Sequence[SchemaField]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        if place not in self._made:
-            first, *others = self._kinds[place].elements
-            named = copy.copy(first)
-            named.name = self._columns[place].name
-            self._made[place] = SchemaField(
-                self.schema.field(place), [named, *others], range(place, place + 1)
-            )
-        return self._made[place]
+    def leaf(place: int) -> SchemaLeaf:
+        root = SchemaElement(name=ROOT, num_children=1)
+        alone = FileMetaData(version=1, schema=[root, *fields[place].elements], num_rows=0, row_groups=[])
+        return leaves(alone)[0]
+
+    return schema, fields, Made(len(columns), leaf)
 
 
-class LeavesOfColumns(Sequence[SchemaLeaf]):
-    """The leaves of such fields."""
-
-    def __init__(self, fields: Sequence[SchemaField]) -> None:
-        self._fields = fields
-        self._made: dict[int, SchemaLeaf] = {}
-
-    def __len__(self) -> int:
-        return len(self._fields)
-
-    @overload
-    def __getitem__(self, index: int) -> SchemaLeaf: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[SchemaLeaf]: ...
-    def __getitem__(self, index: int | slice) -> SchemaLeaf | Sequence[SchemaLeaf]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        if place not in self._made:
-            root = SchemaElement(name=ROOT, num_children=1)
-            alone = FileMetaData(
-                version=1, schema=[root, *self._fields[place].elements], num_rows=0, row_groups=[]
-            )
-            (self._made[place],) = leaves(alone)
-        return self._made[place]
-
-
-__all__ = ["FieldsOfColumns", "LeavesOfColumns"]
+__all__ = ["Made", "described", "facts_of", "pieces_of", "schema_of"]

@@ -8,7 +8,6 @@ Source: chapter ``scan.md``, sections "Pages" and "Dictionaries".
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +25,7 @@ from pqassay_reader.query.fetching.ranges import FetchedRanges, Piece
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
 from pqassay_reference.pages.page_headers import dictionary_end, header_at
+from pqassay_reference.pages.stored_values import without_claims
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, ColumnMetaData, PageType, Type
 
@@ -224,9 +224,7 @@ class FieldPages:
 
     def _leaf_pages(self, layout: PageLayout, leaf: Leaf, blocks: Numbers) -> tuple[LeafPages, Sequence[int]]:
         """The pages of a leaf in some blocks, and the values, nulls and empty lists that each is said to hold."""
-        facts = copy.copy(leaf.facts)
-        facts.statistics = facts.size_statistics = facts.encoding_stats = facts.geospatial_statistics = None
-        facts.bloom_filter_offset = facts.bloom_filter_length = None
+        facts = without_claims(leaf.facts)
         if not leaf.pages:
             raw = self._ranges.view(leaf.start, leaf.stop - leaf.start)
             split = dictionary_end(raw)

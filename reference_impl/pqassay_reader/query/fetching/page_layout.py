@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,11 @@ from numpy.typing import NDArray
 
 from pqassay_reader.pages.chunk_claims import ChunkClaims, Mistrusted
 from pqassay_reference.errors import Undecodable
-from pqassay_reference.pages.page_headers import header_at
+from pqassay_reference.pages.stored_values import stored_pages
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.page_search import Rows
-from pqassay_spec.parquet.thrift import ColumnMetaData, PageType
+from pqassay_spec.parquet.thrift import ColumnMetaData
 
 Numbers = NDArray[np.int64]
 """Row numbers or positions of blocks, ascending."""
@@ -92,8 +93,19 @@ class Leaf:
 
     def walked(self, raw: bytes) -> Leaf:
         """The same leaf with the pages that its bytes hold, where each row has one value and the rows add up."""
-        pages = [] if self.claims.leaf.max_repetition_level else _walked(raw, self.start)
-        whole = sum(page.row_count for page in pages) == self.claims.row_count
+        try:
+            stored = list(stored_pages(raw, self.claims.row_count)) if self.claims.is_flat else []
+        except FormatError:
+            stored = []
+        data = stored[1:] if stored and stored[0].entries is None else stored
+        rows = list(accumulate((page.entries or 0 for page in data), initial=0))
+        stops = [0, *(page.stop for page in stored)]
+        is_plain = all(page.entries for page in data) and [page.start for page in stored] == stops[:-1]
+        pages = [
+            Page(self.start + page.start, self.start + page.stop, row, page.entries or 0)
+            for page, row in zip(data, rows, strict=False)
+        ]
+        whole = is_plain and rows[-1] == self.claims.row_count
         return Leaf(self.claims, self.start, self.stop, pages if whole else ())
 
 
@@ -121,29 +133,6 @@ def leaf_of(claims: ChunkClaims, body: range, row_group: int, file: str) -> Leaf
             file=file,
         )
     return Leaf(claims, start, stop)
-
-
-def _walked(raw: bytes, base: int) -> list[Page]:
-    """The pages of values in the bytes of a chunk, found from header to header; none where one cannot be read."""
-    pages: list[Page] = []
-    at = row = 0
-    view = memoryview(raw)
-    while at < len(raw):
-        try:
-            header, length = header_at(view, at)
-        except FormatError:
-            return []
-        stop = at + length + header.compressed_page_size
-        data = header.data_page_header or header.data_page_header_v2
-        if header.compressed_page_size < 0 or stop > len(raw):
-            return []
-        if data is not None and data.num_values > 0:
-            pages.append(Page(base + at, base + stop, row, data.num_values))
-            row += data.num_values
-        elif header.type != PageType.DICTIONARY_PAGE or pages:
-            return []  # pages without rows, or a dictionary among pages: not worth a plan
-        at = stop
-    return pages
 
 
 @dataclass(frozen=True)
@@ -214,4 +203,4 @@ class PageLayout:
         return len(pages), sum(page.stop - page.start for page in pages), dictionaries
 
 
-__all__ = ["Leaf", "Numbers", "Page", "PageLayout", "header_at", "leaf_of"]
+__all__ = ["Leaf", "Numbers", "Page", "PageLayout", "leaf_of"]

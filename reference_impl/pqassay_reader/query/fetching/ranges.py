@@ -34,6 +34,12 @@ request, a store sends about this much in the time that the step would take."""
 STEP_REQUESTS = 4
 """How many times what a step costs is fetched along where it is scattered, so that several requests bring it at once."""
 
+LOCAL_TAIL = 8 << 10
+"""Bytes that are read from the end of a local file before its footer is looked for."""
+
+REMOTE_TAIL = 64 << 10
+"""The least that is read from the end of a file behind a URI, where a second request costs more than needless bytes."""
+
 LONGEST = 8 << 20
 """Bytes of the longest request that is made of several ranges: longer ones are shared among requests that run at once."""
 
@@ -259,4 +265,15 @@ class FetchedRanges:
             segment.data.set_exception(error)
 
 
-__all__ = ["FOREVER", "GAP", "REMOTE_GAP", "STEP_GAPS", "Fetched", "FetchedRanges", "Piece", "joined"]
+__all__ = [
+    "FOREVER",
+    "GAP",
+    "LOCAL_TAIL",
+    "REMOTE_GAP",
+    "REMOTE_TAIL",
+    "STEP_GAPS",
+    "Fetched",
+    "FetchedRanges",
+    "Piece",
+    "joined",
+]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import numpy as np
+
 from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.directory.arrays import Located, Sets, read_indexes
 from pqassay_reader.pages.excluding import FAILURES, ColumnSets, FileSets
@@ -69,7 +71,8 @@ def file_sets(
             except FAILURES as error:
                 said = " ".join(str(error).split())
                 aside.append(LeftAside(one.name, f"its values are not of the column's type: {said}"))
-    return (FileSets(columns, facts.row_counts) if columns else None), aside
+    of_one = np.zeros(len(facts.row_counts), np.int64)
+    return (FileSets(columns, of_one) if columns else None), aside
 
 
 ALWAYS = 8 << 10

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pqassay_reader.condition.kinds import compared_type
+import numpy as np
+
 from pqassay_reader.condition.normal import Condition
 from pqassay_reader.pages.excluding import EVERY, FileSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles
@@ -61,12 +62,11 @@ def file_index_verdict(
     name = (column or "") if record is None else ".".join(record.column)
     if record is not None and len(record.column) != 1:
         return Verdict(None, f"the index describes the nested column {name}")
-    kind = compared_type(facts.schema.field(name).type)
-    values = FileValues(0, index.values, record is None or bool(record.null_count))
-    sets = WholeFiles.of(name, kind, [values], in_pieces=record is None)
+    may_be_null = record is None or bool(record.null_count)
+    sets = WholeFiles.of(facts.schema, [FileValues(name, 0, index.values, may_be_null, record is None)])
     if record is None and not (condition.columns == {name} and sets.decides(condition)):
         return Verdict(None, f"without companion record, only = and in on {name} can be decided")
-    return Verdict(not FileSets({name: [sets]}, [1]).row_groups(condition, EVERY).any())
+    return Verdict(not FileSets({name: [sets]}, np.zeros(1, np.int64)).row_groups(condition, EVERY).any())
 
 
 def _described_column(facts: FileFacts) -> str | None:

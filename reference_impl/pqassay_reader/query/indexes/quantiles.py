@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
@@ -47,23 +47,16 @@ class Quantiles:
         leaf: The column.
         sketch: The library's.
         described: Rows that it describes.
-        row_count: Rows of the row group that is asked about.
     """
 
     leaf: SchemaLeaf
     sketch: Any
     described: int
-    row_count: int
 
     @cached_property
     def count(self) -> int:
         """Values that are neither null nor NaN."""
         return int(self.sketch.n)
-
-    @cached_property
-    def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest of them."""
-        return float(self.sketch.get_min_value()), float(self.sketch.get_max_value())
 
     def number(self, test: ColumnTest, value: Any) -> float | None:
         """A value of a set as the sketch holds it; ``None`` where it has no such number."""
@@ -79,7 +72,7 @@ class Quantiles:
             return True
         if not self.count:
             return False
-        least, greatest = self.bounds
+        least, greatest = float(self.sketch.get_min_value()), float(self.sketch.get_max_value())
         for ends in values.ends:
             low = None if ends.low is None else self.number(test, ends.low[1])
             high = None if ends.high is None else self.number(test, ends.high[1])
@@ -115,16 +108,10 @@ class FileQuantiles:
         self, columns: Mapping[str, tuple[SchemaLeaf, EntrySketches]], row_counts: Sequence[int]
     ) -> None:
         self._columns, self._row_counts = columns, row_counts
-        self._known: dict[tuple[str, int], Quantiles | None] = {}
-
-    def of(self, name: str, row_group: int) -> Quantiles | None:
-        """The sketch that is about a column in a row group, if there is one that can be read."""
-        key = name, row_group
-        if key not in self._known:
-            self._known[key] = self._read(name, row_group)
-        return self._known[key]
+        self._of = cache(self._read)
 
     def _read(self, name: str, row_group: int) -> Quantiles | None:
+        """The sketch that is about a column in a row group, if there is one that can be read."""
         if name not in self._columns:
             return None
         leaf, entry = self._columns[name]
@@ -134,15 +121,14 @@ class FileQuantiles:
             sketch = library().kll_doubles_sketch.deserialize(entry.sketches[0 if by_file else row_group])
         except LIBRARY_FAILURES:
             return None
-        if sketch.n > described:
-            return None  # it cannot be about these rows
-        return Quantiles(leaf, sketch, described, self._row_counts[row_group])
+        # One of more values cannot be about these rows.
+        return None if sketch.n > described else Quantiles(leaf, sketch, described)
 
     def may_match(self, condition: Condition, row_group: int) -> bool:
         """Whether a row of a row group may satisfy a condition."""
 
         def of_test(test: ColumnTest) -> bool:
-            column = self.of(test.column, row_group)
+            column = self._of(test.column, row_group)
             return column is None or column.may_match(test)
 
         return folded(condition, of_test, all, any)
@@ -151,7 +137,7 @@ class FileQuantiles:
         """The parts of a condition with the shares of rows of a row group that they are expected to leave."""
 
         def estimate(test: ColumnTest) -> float | None:
-            column = self.of(test.column, row_group)
+            column = self._of(test.column, row_group)
             return None if column is None else column.share(test)
 
         return [part._replace(share=share_of(part.condition, estimate)) for part in parts]
@@ -184,9 +170,12 @@ def file_quantiles(
         entry = _entry_of(entries, facts.leaves[place])
         if entry is None or entry.entry.head.stored_length * WORTH > saved:
             continue
+        key = entry.entry.key
         try:
             library()
-            columns[name] = facts.leaves[place], _kept(entry, source, facts)
+            if key not in facts.sketches:
+                facts.sketches[key] = read_sketches(entry, source, facts.framing, facts.metadata)
+            columns[name] = facts.leaves[place], facts.sketches[key]
         except Refused:
             return None, aside
         except FormatError as error:
@@ -198,14 +187,6 @@ def _entry_of(entries: Sequence[UsableEntry], leaf: SchemaLeaf) -> UsableEntry |
     """The entry whose sketches of a column tell most."""
     found = [one for one in entries if one.type is IndexType.KLL and one.leaves[0] == leaf]
     return next((one for kind in GRANULARITIES for one in found if one.granularity is kind), None)
-
-
-def _kept(usable: UsableEntry, source: Source, facts: FileFacts) -> EntrySketches:
-    """The sketches of an entry, read once."""
-    key = usable.entry.key
-    if key not in facts.sketches:
-        facts.sketches[key] = read_sketches(usable, source, facts.framing, facts.metadata)
-    return facts.sketches[key]
 
 
 __all__ = ["FileQuantiles", "Quantiles", "file_quantiles"]

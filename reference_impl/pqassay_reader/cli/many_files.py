@@ -1,0 +1,51 @@
+"""What commands about the files of a path share: a bar on stderr while they are opened, and errors in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Generator
+from typing import Any
+
+from pqassay_reference.cli.errors import fail, said
+
+
+@contextlib.contextmanager
+def progress_bar(what: str) -> Generator[Callable[[int, int], Any] | None]:
+    """What takes how many are done, of how many; ``None`` where there is no terminal.
+
+    Args:
+        what: What is read, for people.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextlib.contextmanager
+def reported_files(path: str) -> Generator[None]:
+    """End the command with one line, whatever goes wrong with the files of a path or URI, or with what is asked of them."""
+    import pyarrow as pa
+
+    from pqassay_reference.errors import Refused, Undecodable
+    from pqassay_spec.base.errors import FormatError
+
+    if "://" not in path and not os.path.exists(path):
+        fail(f"{path}: no such file or folder", 2)
+    try:
+        yield
+    except (Refused, Undecodable, FormatError) as error:
+        fail(str(error), 1)
+    except FileNotFoundError as error:
+        fail(said(error, path), 2)
+    except MemoryError:
+        fail(f"{path}: there is not enough memory for it", 1)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        fail(said(error, path), 1)
