@@ -37,7 +37,7 @@ SUGGESTED = 1 if SHARE == 1 else 12
 EXAMPLES = 1 if SHARE == 1 else 6
 """One of this number of examples of a property is drawn, others each time, and of golden files; all by `make damages`."""
 
-LEAST = 10
+LEAST = 6
 """Examples of a property that are drawn in any case."""
 
 INDEX = re.compile(r"\[\d+\]")

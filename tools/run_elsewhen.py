@@ -35,7 +35,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 TESTS = (
-    "tests/compatibility/test_calibration.py",
+    "tests/compatibility/test_edge_values.py",
     "tests/compatibility/test_engines.py",
     "tests/conformance/cli/test_cli.py",
     "tests/suite/cli/test_drivers.py",

@@ -45,12 +45,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
-    """Replace the placeholders of a page. Decisions are found by their index, and not by the search, whose index everybody loads."""
+    """Replace the placeholders of a page. Decisions are found by their index, and not by the search, whose index everybody loads.
+
+    The page of a module that this build does not show stays empty: to read the code and to write its signatures takes long.
+    """
     here = page.file.src_uri
     if here.startswith("decisions/0"):
         page.meta["search"] = {"exclude": True}
     if here.startswith("reference/") and page.file.generated_by is None:
         markdown = api_pages.linked(markdown)
+    elif here.startswith("reference/") and not generated.shared_site().shows(page.file.dest_uri):
+        markdown = api_pages.DIRECTIVE.sub(f'<div id="{frames.CONTENT}"></div>\n', markdown)
 
     def link(target: str, anchor: str) -> str:
         path = "" if target == here else posixpath.relpath(target, posixpath.dirname(here) or ".")
