@@ -49,7 +49,7 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 os.environ.setdefault(java_start.VARIABLE, java_start.options())
 
 # How long an example takes says more about what else the machine does than about the code. Each run draws a part of them, as `damage.tries` does.
-hypothesis.settings.register_profile("tests", deadline=None, max_examples=100 // damage.EXAMPLES)
+hypothesis.settings.register_profile("tests", deadline=None, max_examples=100 // damage.FEWER)
 hypothesis.settings.load_profile("tests")
 
 # Little of what tests make is garbage in cycles, and looking for it costs time: a process of tests has memory to spare.

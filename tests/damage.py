@@ -10,10 +10,10 @@ import contextlib
 import os
 import re
 import resource
+import secrets
 import sys
 import tracemalloc
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar, get_args
@@ -28,14 +28,20 @@ from pqassay_spec.mutation.possible import mutations_of
 
 HOSTILE_NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, (1 << 64) - 1)
 
-SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 72
+SHARE = 1 if os.environ.get("PQASSAY_DAMAGES") == "all" else 216
 """One of this number of random damages is tried; all of them by `make damages`."""
 
 SUGGESTED = 1 if SHARE == 1 else 12
-"""The first suggestion of the grammar for fields of one kind is tried, and after it one of this number; all by `make damages`."""
+"""The first suggestion of the grammar for fields of one kind is looked at, and after it one of this number; all by `make damages`."""
+
+KINDS = 1 if SHARE == 1 else 3
+"""One of this number of kinds of fields is damaged as the grammar suggests, others each time; all by `make damages`."""
 
 EXAMPLES = 1 if SHARE == 1 else 6
-"""One of this number of examples of a property is drawn, others each time, and of golden files; all by `make damages`."""
+"""One of this number of golden files is looked at; all by `make damages`."""
+
+FEWER = 2 * EXAMPLES - 1
+"""One of this number of examples of a property is drawn, others each time; all by `make damages`."""
 
 LEAST = 6
 """Examples of a property that are drawn in any case."""
@@ -48,8 +54,17 @@ TOGETHER = 100 if SHARE == 1 else 25
 
 
 def tries(count: int, **others: Any) -> settings:
-    """How many examples of a property are drawn: all by `make damages`, and one of `EXAMPLES` otherwise, others each time."""
-    return settings(max_examples=max(count // EXAMPLES, min(count, LEAST)), deadline=None, **others)
+    """How many examples of a property are drawn: all by `make damages`, and one of `FEWER` otherwise, others each time."""
+    return settings(max_examples=max(count // FEWER, min(count, LEAST)), deadline=None, **others)
+
+
+def turns(rows: Sequence[tuple[Any, ...]], ways: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows of a table of tests, each with the one of some ways whose turn it is; with all of them by `make damages`."""
+    return [
+        (*row, *way)
+        for number, row in enumerate(rows)
+        for way in (ways if EXAMPLES == 1 else [ways[number % len(ways)]])
+    ]
 
 
 class Damaged(ABC):
@@ -94,14 +109,16 @@ class Damaged(ABC):
 
     @classmethod
     def tried(cls) -> Iterator[tuple[str, Mutation]]:
-        """What of that is tried, and on which file: every operator on every kind of field, whatever its numbers in lists."""
-        seen: Counter[tuple[str, bool, str]] = Counter()
+        """What of that is tried, and on which file: each operator once on some kinds of fields, whatever their numbers in lists."""
+        seen: dict[tuple[str, bool, str], int] = {}
+        turn = secrets.randbelow(KINDS)
         for name in cls.files:
             for mutation in cls.possible(name):
                 kind = (mutation.op, mutation.raw, INDEX.sub("[]", mutation.path))
-                if seen[kind] % SUGGESTED == 0:
+                is_first = kind not in seen
+                number = seen.setdefault(kind, len(seen))
+                if SHARE == 1 or (is_first and number % KINDS == turn):
                     yield name, mutation
-                seen[kind] += 1
 
     @classmethod
     def mutated(cls, name: str, mutation: Mutation) -> bytes:

@@ -73,6 +73,19 @@ class Idx1File:
         ]
         return body + self.blob() + footer_and_tail(with_key_values(footer, remove=(), add=pairs))
 
+    def recorded(self, *column: str, rows: int, values: int, nulls: int = 0) -> bytes:
+        """The bytes of the file with a companion record of a column and its counts."""
+        record = idx1_companion.make_companion(
+            self.blob(),
+            offset=self.build().index(idx1.MAGIC),
+            column=column,
+            row_count=rows,
+            value_count=values,
+            null_count=nulls,
+        )
+        self.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+        return self.build()
+
 
 def edited(data: bytes, edit: Any) -> bytes:
     """A Parquet file whose decoded footer was changed by ``edit(metadata)``."""

@@ -107,18 +107,19 @@ def test_the_kind_of_a_case_and_what_a_lint_answers_follow_from_its_verdicts() -
 
 
 def test_an_invalid_file_is_its_conformant_parent_with_one_mutation() -> None:
-    for name in MUTATED:
+    for number, name in enumerate(MUTATED):
         case = CASES[name]
         before, after = contents(case["parent"]), contents(name)
-        mutated = mutate_files(before, case["input"]["file"], Mutation.from_json(case["mutation"]))
-        assert mutated == after, name
         assert before != after, name
+        if number % EXAMPLES == 0:
+            mutation = Mutation.from_json(case["mutation"])
+            assert after == mutate_files(before, case["input"]["file"], mutation), name
         assert "conformant" == outcome(case["parent"]), name
         assert not set(case["expect"]["check"]["rules"]) <= set(found(case["parent"])), name
 
 
 def test_nothing_else_is_wrong_than_what_the_mutation_names() -> None:
-    for name in MUTATED:
+    for name in MUTATED[::EXAMPLES]:
         mutation = CASES[name]["mutation"]
         if mutation["op"] in ("set", "add", "prepend") and "raw" not in mutation:
             assert (name, set()) == (name, wrong_elsewhere(name, Mutation.from_json(mutation)))
@@ -209,11 +210,14 @@ def test_every_rule_is_reported_of_a_golden_file() -> None:
     )
 
 
+STEP = 3 * EXAMPLES - 2
+"""One of this number of rules and early cases is looked at; all by `make damages`."""
+
 RAISED_ELSEWHERE = {"PM-013", "PM-040", "PM-041", "PM-085"}
 """Rules that reading raises: whatever else reads the structure reports them, too."""
 
 
-@pytest.mark.parametrize("rule", sorted({*registry()} - RAISED_ELSEWHERE - OF_TABLES)[::EXAMPLES])
+@pytest.mark.parametrize("rule", sorted({*registry()} - RAISED_ELSEWHERE - OF_TABLES)[::STEP])
 def test_taking_a_check_away_changes_a_verdict(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some of the rules; all by `make damages`."""
     name = next(name for name, case in CASES.items() if rule in case["expect"]["check"]["rules"])
@@ -230,7 +234,7 @@ def test_taking_a_check_away_changes_a_verdict(rule: str, monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_what_an_early_tier_finds_is_no_mistake_of_a_later_one() -> None:
     early = [name for name, case in CASES.items() if case["expect"]["check"]["tier"] != "values"]
-    for name in early[::EXAMPLES]:
+    for name in early[::STEP]:
         (file,) = pqassay.check(place(name), tier="values").files
         require_report(file)
         told = {rule for finding in file.findings for rule in (finding.rule, *finding.also)}

@@ -306,15 +306,10 @@ def test_every_way_to_gate_fails_without_a_pin_and_says_what_does_not_fail_with_
 ) -> None:
     if "spark" in name:
         request.getfixturevalue("spark")
-    folders = [tmp_path / one for one in ("all", "older", "same")]
-    for folder in folders:
-        folder.mkdir()
-    without, with_older, with_same = (
-        WAYS[name](release, folder) for release, folder in zip((None, OLDER, "0.7"), folders, strict=True)
-    )
+    for release in (None, OLDER, "0.7"):
+        (tmp_path / str(release)).mkdir()
+    pins = {None: "exit 1, fails", OLDER: "exit 0, passes, NOT FAILING", "0.7": "exit 1, fails"}
+    if name == "action":  # starts processes, and fails without a pin in `test_ci_files`
+        del pins[None], pins["0.7"]
 
-    assert ["exit 1, fails", "exit 0, passes, NOT FAILING", "exit 1, fails"] == [
-        without.row,
-        with_older.row,
-        with_same.row,
-    ]
+    assert pins == {release: WAYS[name](release, tmp_path / str(release)).row for release in pins}

@@ -105,6 +105,10 @@ def stripped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
+SCHEMAS: dict[str, str] = {}
+"""By case, read once for all readers."""
+
+
 def groups(cases: Iterable[Case]) -> list[list[Case]]:
     """The cases by schema."""
     found: dict[str, list[Case]] = defaultdict(list)
@@ -115,10 +119,12 @@ def groups(cases: Iterable[Case]) -> list[list[Case]]:
 
 def schema_of(case: Case) -> str:
     """The schema of a case; where pyarrow does not know it, one of its own."""
-    try:
-        return str(pq.read_schema(case.path).remove_metadata())
-    except OSError:
-        return case.id
+    if case.id not in SCHEMAS:
+        try:
+            SCHEMAS[case.id] = str(pq.read_schema(case.path).remove_metadata())
+        except OSError:
+            SCHEMAS[case.id] = case.id
+    return SCHEMAS[case.id]
 
 
 def is_plain(value: Any) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
+from each import each
 from places import GOLDEN_FILES
 from pqassay.literals.predicate import columns_of, keeps
 
@@ -38,7 +38,7 @@ def snapshots(name: str) -> Iterator[tuple[dict[str, Any], pq.ParquetFile]]:
 CODECS = ["UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW"]
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@each("name", FOLDERS)
 def test_a_snapshot_says_what_arrow_reads_from_its_parquet_file(name: str) -> None:
     for value, parquet in snapshots(name):
         metadata = parquet.metadata
@@ -94,14 +94,10 @@ def cells(table: pa.Table) -> Iterator[dict[str, Any]]:
         yield dict(zip(columns, row, strict=True))
 
 
-ASKED = [
-    pytest.param(name, asked, id=f"{name}-{number}")
-    for name in FOLDERS
-    for number, asked in enumerate(expectation(name).get("prune", []))
-]
+ASKED = [(name, asked) for name in FOLDERS for asked in expectation(name).get("prune", [])]
 
 
-@pytest.mark.parametrize(("name", "asked"), ASKED)
+@each(("name", "asked"), ASKED)
 def test_prune_must_keep_exactly_the_row_groups_in_which_arrow_finds_rows(
     name: str, asked: dict[str, Any]
 ) -> None:

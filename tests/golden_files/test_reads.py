@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from each import each
 from places import GOLDEN_FILES
 from pqassay_golden.reads import EXEMPTIONS
 from pqassay_reader.cli.driver import respond
@@ -98,8 +99,9 @@ def damaged_cases() -> Iterator[Damaged]:
 CASES = list(damaged_cases())
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.read["rows"] == "own"], ids=lambda case: case.id
+@each(
+    "case",
+    [case for case in CASES if case.read["rows"] == "own"],
 )
 def test_two_engines_agree_on_rows_that_only_the_damaged_file_has(case: Damaged) -> None:
     answers = [case.read_by(engine) for engine in READERS]
@@ -151,7 +153,10 @@ def test_engines_read_the_expected_rows_or_refuse_the_file() -> None:
 REFUSED = [case for case in CASES if case.read["refusal"] == "demanded"]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.id)
+@each(
+    "case",
+    REFUSED,
+)
 def test_the_reference_refuses_what_must_be_refused(case: Damaged) -> None:
     parent = json.loads((GOLDEN_FILES / case.parent / "case.json").read_text())
     columns = [column["name"] for column in parent["expect"]["rows"]["columns"]]

@@ -77,7 +77,7 @@ def test_a_bad_table_is_its_good_parent_with_one_mutation() -> None:
 
 
 def test_what_an_early_tier_finds_is_no_mistake_of_a_later_one() -> None:
-    for name in [name for name, case in CASES.items() if case["tier"] != "values"][::EXAMPLES]:
+    for name in [name for name, case in CASES.items() if case["tier"] != "values"][:: 3 * EXAMPLES - 2]:
         report = pqassay.check(GOLDEN_FILES / name / "table", tier="values")
         spoken_for = {rule for file in report.files for finding in file.findings for rule in finding.also}
         assert (name, set()) == (name, {*found(name)} - {*found(name, report)} - spoken_for)
@@ -95,7 +95,7 @@ def test_every_rule_is_kept_by_a_good_table_and_broken_by_a_bad_one() -> None:
     assert (sorted(RULES), sorted(RULES)) == (sorted(kept & set(RULES)), sorted(broken & set(RULES)))
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", RULES[::EXAMPLES])
 def test_taking_a_check_away_changes_a_verdict(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = next(name for name, case in CASES.items() if case["rules"] == [rule])
     monkeypatch.setitem(registry(), rule, replace(registry()[rule], test=lambda _: None))

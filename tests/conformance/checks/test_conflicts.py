@@ -11,6 +11,7 @@ import pytest
 from recall_answers import OF_FILES, OF_TABLES
 
 import pqassay
+from each import each
 from places import GOLDEN_FILES
 from pqassay.checks import registry
 from pqassay.checks.conflicts import _UNNAMED, LEFT_TO, Conflict, explained
@@ -35,7 +36,7 @@ def mutated(name: str, *mutations: Mutation) -> bytes:
     return data
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "mutation", "rule"),
     [
         ("sta/audited", Mutation("set", f"{CHUNK.format(1)}.column_index.null_counts[0]", -1), "PIX-053"),
@@ -134,7 +135,7 @@ DAMAGES = {
 """Damages of one file, each by the rule that speaks for it."""
 
 
-@pytest.mark.parametrize(("first", "second"), [*combinations(DAMAGES, 2)])
+@each(("first", "second"), [*combinations(DAMAGES, 2)])
 def test_two_damages_are_two_findings(first: str, second: str) -> None:
     rules = found(mutated(PARENT, DAMAGES[first], DAMAGES[second]))
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import pqassay
+from each import each
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics
@@ -43,7 +44,7 @@ ENTRY = (DICTIONARY, PLAIN, 1)
 """The dictionary page."""
 
 
-@pytest.mark.parametrize(
+@each(
     ("entries", "rules"),
     [
         ([ENTRY, (DATA, RLE_DICTIONARY, 1), (DATA, PLAIN, 1)], set()),
@@ -64,7 +65,7 @@ def test_counts_of_pages_hide_no_page(entries: list[tuple[int, int, int]], rules
     assert rules == rules_of(mutate(COUNTED, Mutation("set", f"{FACTS}.encoding_stats", counts(*entries))))
 
 
-@pytest.mark.parametrize(
+@each(
     ("encodings", "rules"),
     [
         ([PLAIN, PLAIN_DICTIONARY, RLE], set()),
@@ -111,7 +112,7 @@ def box(**more: float) -> BoundingBox:
     return BoundingBox(xmin=0.0, xmax=9.0, ymin=0.0, ymax=9.0, **more)
 
 
-@pytest.mark.parametrize(
+@each(
     ("geometries", "bounds", "types", "rules"),
     [
         ([HIGH, None, ALL], box(zmin=3.0, zmax=3.0, mmin=4.0, mmax=4.0), [1001, 3001], set()),

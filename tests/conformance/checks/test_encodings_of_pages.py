@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from damage import turns
+from each import each
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, TinyParquet, decimal
 from pqassay_spec.grammar.thrift_wire import varint
 from pqassay_spec.mutation.file_dissection import take_apart
@@ -207,36 +209,38 @@ def test_entries_are_plain(encoding: int, statistics: bool) -> None:
     assert {expected} == found(mutate(data, Mutation("set", f"{OWN}.encoding", encoding)))
 
 
-@SAID
-@pytest.mark.parametrize(
-    ("kind", "values", "rules"),
-    [
-        ("int64", [-1, 5, 6], set[str]()),
-        ("int64", [5, -1, 6], {"PQF-088"}),
-        ("double", [-1.0, 0.5, 6.0], set[str]()),
-        ("double", [6.0, 0.5], {"PQF-088"}),
-        ("string", ["", "a", "aa", "é"], set[str]()),
-        ("string", ["é", "a"], {"PQF-088"}),
-        *(
-            (decimal(10, 2, physical, length), values, rules)
-            for physical, length in (
-                (Type.INT32, None),
-                (Type.INT64, None),
-                (Type.BYTE_ARRAY, None),
-                (Type.FIXED_LEN_BYTE_ARRAY, 8),
-            )
-            for values, rules in (
-                ([-300, -1, 0, 127, 128, 40_000], set[str]()),
-                ([-1], set[str]()),
-                ([-1, -300], {"PQF-088"}),
-                ([128, 127], {"PQF-088"}),
-            )
-        ),
-        ("float16", [b"\0\xbc", b"\0\x3c"], set[str]()),
-        ("float16", [b"\0\x3c", b"\0\xbc"], {"PQF-088"}),
-        ("uuid", [bytes(16), b"\xff" * 16], set[str]()),
-        ("uuid", [b"\xff" * 16, bytes(16)], {"PQF-088"}),
-    ],
+@each(
+    ("kind", "values", "rules", "statistics"),
+    turns(
+        [
+            ("int64", [-1, 5, 6], set[str]()),
+            ("int64", [5, -1, 6], {"PQF-088"}),
+            ("double", [-1.0, 0.5, 6.0], set[str]()),
+            ("double", [6.0, 0.5], {"PQF-088"}),
+            ("string", ["", "a", "aa", "é"], set[str]()),
+            ("string", ["é", "a"], {"PQF-088"}),
+            *(
+                (decimal(10, 2, physical, length), values, rules)
+                for physical, length in (
+                    (Type.INT32, None),
+                    (Type.INT64, None),
+                    (Type.BYTE_ARRAY, None),
+                    (Type.FIXED_LEN_BYTE_ARRAY, 8),
+                )
+                for values, rules in (
+                    ([-300, -1, 0, 127, 128, 40_000], set[str]()),
+                    ([-1], set[str]()),
+                    ([-1, -300], {"PQF-088"}),
+                    ([128, 127], {"PQF-088"}),
+                )
+            ),
+            ("float16", [b"\0\xbc", b"\0\x3c"], set[str]()),
+            ("float16", [b"\0\x3c", b"\0\xbc"], {"PQF-088"}),
+            ("uuid", [bytes(16), b"\xff" * 16], set[str]()),
+            ("uuid", [b"\xff" * 16, bytes(16)], {"PQF-088"}),
+        ],
+        [(True,), (False,)],
+    ),
 )
 def test_entries_ascend_where_it_is_said(
     kind: str, values: list[Any], rules: set[str], statistics: bool

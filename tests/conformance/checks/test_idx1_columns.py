@@ -14,7 +14,6 @@ from pqassay.under_test.violation import Violation
 from pqassay_reference.rewrite.extract import extract
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.thrift import FileMetaData
 
 
@@ -31,17 +30,13 @@ def test_columns_of_one_name_are_told_apart() -> None:
 
 
 def test_a_companion_record_means_a_path_not_a_name() -> None:
-    data = pa.table({"a.b": ["x"], "l": [["y"]]})
+    table = parquet(pa.table({"a.b": ["x"], "l": [["y"]]}))
     for path in (("a", "b"), ("l", "list", "element")):
-        file = Idx1File(data=parquet(data), payload=b"x" if path[0] == "a" else b"y")
-        offset = file.build().index(idx1.MAGIC)
-        record = idx1_companion.make_companion(
-            file.blob(), offset=offset, column=path, row_count=1, value_count=1, null_count=0
-        )
-        file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+        file = Idx1File(data=table, payload=b"x" if path[0] == "a" else b"y")
+        data = file.recorded(*path, rows=1, values=1)
 
-        assert {"IDX1-018"} == rules_of(file.build())
-        assert extract(BytesSource(file.build())).companion is None
+        assert {"IDX1-018"} == rules_of(data)
+        assert extract(BytesSource(data)).companion is None
 
 
 def test_a_value_with_a_line_feed_is_reported_even_if_it_is_missing() -> None:
@@ -96,25 +91,16 @@ def test_pages_that_are_stored_elsewhere_are_not_looked_for_in_this_file() -> No
 
 def test_a_companion_record_counts_for_nothing_where_two_columns_have_the_name() -> None:
     for second in (["y"], [1]):
-        data = pa.Table.from_arrays([pa.array(["x"]), pa.array(second)], names=["d", "d"])
-        file = Idx1File(data=parquet(data), payload=b"x")
-        record = idx1_companion.make_companion(
-            file.blob(),
-            offset=file.build().index(idx1.MAGIC),
-            column=("d",),
-            row_count=1,
-            value_count=1,
-            null_count=0,
-        )
-        file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
-        finding, other = pqassay.check(file.build()).files[0].findings
+        columns = pa.Table.from_arrays([pa.array(["x"]), pa.array(second)], names=["d", "d"])
+        data = Idx1File(data=parquet(columns), payload=b"x").recorded("d", rows=1, values=1)
+        finding, other = pqassay.check(data).files[0].findings
 
         assert "PQF-018" == other.rule
         assert ("IDX1-018", "several columns are called d; a companion record means one") == (
             finding.rule,
             finding.message,
         )
-        assert extract(BytesSource(file.build())).companion is None
+        assert extract(BytesSource(data)).companion is None
 
 
 @pytest.mark.parametrize(
@@ -151,17 +137,9 @@ def test_many_carriage_returns_are_counted_not_piled_up(monkeypatch: pytest.Monk
 def test_nulls_of_all_row_groups_are_counted() -> None:
     values = [None, "a", "a", "a", None, "a"]
     file = Idx1File(data=parquet(table(values), row_group_size=2), payload=b"a")
-    record = idx1_companion.make_companion(
-        file.blob(),
-        offset=file.build().index(idx1.MAGIC),
-        column=("nation",),
-        row_count=6,
-        value_count=1,
-        null_count=2,
-    )
-    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+    data = file.recorded("nation", rows=6, values=1, nulls=2)
 
-    assert set() == rules_of(file.build())
+    assert set() == rules_of(data)
 
 
 @pytest.mark.parametrize("values", [["a", "a", "", ""], ["", "", "a", "a"]])
@@ -174,33 +152,17 @@ def test_a_value_of_any_row_group_shows_that_not_all_are_empty(values: list[str]
 def test_a_dictionary_column_holds_what_its_rows_name_not_what_its_dictionary_lists() -> None:
     unused = pa.DictionaryArray.from_arrays(pa.array([0, 2, None]), pa.array(["a", "unused", "b"]))
     file = Idx1File(data=parquet(pa.table({"nation": unused, "year": [1, 2, 3]})), payload=b"a\nb")
-    record = idx1_companion.make_companion(
-        file.blob(),
-        offset=file.build().index(idx1.MAGIC),
-        column=("nation",),
-        row_count=3,
-        value_count=2,
-        null_count=1,
-    )
-    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+    data = file.recorded("nation", rows=3, values=2, nulls=1)
 
     # pyarrow takes the bounds of the chunk from the dictionary, and calls them exact: no row holds "unused".
-    assert {"STA-042"} == rules_of(file.build())
+    assert {"STA-042"} == rules_of(data)
 
 
 def test_nulls_of_another_column_are_not_compared_with_the_companion_record() -> None:
-    data = parquet(pa.table({"nation": ["a", "b"], "other": ["a", "b"], "holes": ["a", None]}))
-    file = Idx1File(data=data, payload=b"a")
-    record = idx1_companion.make_companion(
-        file.blob(),
-        offset=file.build().index(idx1.MAGIC),
-        column=("nation",),
-        row_count=2,
-        value_count=1,
-        null_count=0,
-    )
-    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
-    report = pqassay.check(file.build(), idx1_column="holes")
+    columns = pa.table({"nation": ["a", "b"], "other": ["a", "b"], "holes": ["a", None]})
+    file = Idx1File(data=parquet(columns), payload=b"a")
+    data = file.recorded("nation", rows=2, values=1)
+    report = pqassay.check(data, idx1_column="holes")
     (coverage,) = report.coverages.values()
 
     assert [] == report.files[0].findings

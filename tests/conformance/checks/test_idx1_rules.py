@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,16 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+from counting_source import CountingSource
 from damage import EXAMPLES
 from golden_cases import golden_cases
 from idx1_files import Idx1File, companion, edited, parquet, table
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
+from pqassay.judge.file_check import Selection, check_source
+from pqassay.under_test.file import Options
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.rules.catalogue import Tier, file_rules, rules
@@ -131,17 +132,9 @@ def test_the_rows_that_were_read_count_as_well_as_those_that_the_footer_says(
 def test_rows_are_not_counted_in_a_column_of_lists() -> None:
     data = parquet(pa.table({"l": [["a", "b"], ["c"]], "nation": ["a", "b"]}))
     file = Idx1File(data=data, payload=b"a\nb\nc")
-    record = idx1_companion.make_companion(
-        file.blob(),
-        offset=file.build().index(idx1.MAGIC),
-        column=("nation",),
-        row_count=2,
-        value_count=3,
-        null_count=0,
-    )
-    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+    recorded = file.recorded("nation", rows=2, values=3)
 
-    assert [] == pqassay.check(file.build(), idx1_column="l.list.element").files[0].findings
+    assert [] == pqassay.check(recorded, idx1_column="l.list.element").files[0].findings
 
 
 def test_nested_and_dictionary_columns_are_compared() -> None:
@@ -180,16 +173,6 @@ def test_pages_that_break_a_rule_leave_an_index_not_checked() -> None:
     assert "PQF-078 is broken" == coverage.reasons["IDX1-016"]
 
 
-def test_an_encrypted_footer_is_unsupported_not_corrupt() -> None:
-    report = pqassay.check(b"PARE" + GOOD[4:-4] + b"PARE")
-
-    assert ("errored", []) == (report.files[0].outcome, report.files[0].findings)
-    assert (
-        "the footer is encrypted, and pqassay has no keys: decrypt a copy to check it"
-        == report.files[0].error
-    )
-
-
 def test_a_signed_footer_may_be_followed_by_its_signature() -> None:
     from pqassay_spec.parquet.thrift import AesGcmV1, EncryptionAlgorithm
 
@@ -213,21 +196,7 @@ def test_deeper_tiers_are_not_entered() -> None:
 
 
 def test_the_footer_tier_reads_no_blob() -> None:
-    class Reads(io.BytesIO):
-        pass
-
-    class Counting(BytesSource):
-        ranges: list[tuple[int, int]]
-
-        def read(self, offset: int, length: int) -> bytes:
-            self.ranges.append((offset, length))
-            return super().read(offset, length)
-
-    from pqassay.judge.file_check import Selection, check_source
-    from pqassay.under_test.file import Options
-
-    source = Counting(GOOD)
-    source.ranges = []
+    source = CountingSource(GOOD)
     check_source(source, Options("footer"), Selection(), "must")
 
     assert all(offset == 0 or offset >= FOOTER for offset, _ in source.ranges)
@@ -237,8 +206,9 @@ def test_the_footer_tier_reads_no_blob() -> None:
 
 BROKEN_INDEXES = [
     golden
-    for golden in golden_cases()
-    if golden.case.family == "IDX1"
+    for number, golden in enumerate(golden_cases())
+    if number % EXAMPLES == 0
+    and golden.case.family == "IDX1"
     and golden.case.kind == "invalid"
     and golden.case.mutation is not None
     and not all(rules()[rule].verdict == "INFO" for rule in golden.case.rules)
@@ -260,14 +230,12 @@ def test_the_commands_leave_a_file_without_findings_and_the_same_rows_and_every_
     tmp_path: Path,
 ) -> None:
     repaired: set[str] = set()
-    for number, golden in enumerate(BROKEN_INDEXES):
+    for golden in BROKEN_INDEXES:
         path = copied(golden, tmp_path)
         findings = [one for one in pqassay.check(path, tier="values").files[0].findings if one.remedy]
         repaired |= {finding.rule for finding in findings if finding.rule.startswith("IDX1")}
 
         assert findings, golden.case.id
-        if number % EXAMPLES:
-            continue
         rows = pq.read_table(path)
         for program, *arguments in map(shlex.split, sorted({finding.remedy or "" for finding in findings})):
             result = CliRunner().invoke(app, arguments + ["--values-are-right"] * ("strip" in arguments))
@@ -275,14 +243,16 @@ def test_the_commands_leave_a_file_without_findings_and_the_same_rows_and_every_
         assert (golden.case.id, set()) == (golden.case.id, reported(path) - LEFT_OVER)
         assert rows == pq.read_table(path), golden.case.id
 
-    assert repaired == {
+    grave = {
         rule.id for rule in file_rules().values() if rule.id.startswith("IDX1") and rule.verdict != "INFO"
     }
+    assert repaired <= grave
+    assert EXAMPLES > 1 or repaired == grave
 
 
 @pytest.mark.slow
 def test_stripping_the_index_always_helps(tmp_path: Path) -> None:
-    for golden in BROKEN_INDEXES[::EXAMPLES]:
+    for golden in BROKEN_INDEXES:
         path = copied(golden, tmp_path)
         displaced = ["--page-index"] if "PIX-020" in golden.case.rules else []
         result = CliRunner().invoke(app, ["strip", str(path), "--idx1", "--values-are-right", *displaced])

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import pqassay
+from each import each
 from idx1_files import edited, parquet
 from pqassay_golden.tiny.parquet import (
     Column,
@@ -334,23 +335,12 @@ def found(case: Case, **options: Any) -> list[str]:
     return list(dict.fromkeys(finding.rule for finding in findings))
 
 
-@pytest.mark.parametrize("case", [*VALID, *INVALID], ids=lambda case: case.name)
+@each(
+    "case",
+    [*VALID, *INVALID],
+)
 def test_exactly_the_expected_rules_are_reported(case: Case) -> None:
     assert list(case.rules) == found(case)
-
-
-@pytest.mark.parametrize("case", INVALID, ids=lambda case: case.name)
-def test_what_is_reported_says_where_and_a_rule_that_blocks_others_is_reported(case: Case) -> None:
-    data = case.make()
-    report = pqassay.check(data, tier=case.tier, only=["PQF-*"])
-    for finding in report.files[0].findings:
-        assert finding.message
-        assert 0 <= finding.at[0].offset <= len(data)
-        assert finding.at[0].length > 0
-    (coverage,) = report.coverages.values()
-    blocking = {why.split()[0] for why in coverage.reasons.values() if " is broken" in why}
-
-    assert blocking <= {finding.rule for finding in report.files[0].findings}
 
 
 def test_a_signed_footer_and_hidden_chunks_are_mentioned() -> None:

@@ -6,6 +6,7 @@ import datetime as dt
 import decimal
 import math
 import struct
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -194,23 +195,6 @@ def test_a_value_above_max_out_of_line_is_found() -> None:
     assert b"a long text of salt" == pair.raw[at.offset : at.offset + at.length]
 
 
-def test_rows_are_counted_through_the_batches_of_a_row_group() -> None:
-    """However it is decoded."""
-    values = list(range(MANY_ROWS + 10))
-    pair = changed(pair_of(pa.array(values)), max=struct.pack("<q", MANY_ROWS + 4))
-    expected = (
-        f"row {MANY_ROWS + 5} of row group 0 of column a holds {MANY_ROWS + 5}, "
-        f"MAX is {MANY_ROWS + 4} (4 more values like it)"
-    )
-    assert expected == message(pair)
-
-
-def test_values_of_lists_are_counted_by_themselves() -> None:
-    """A row holds several."""
-    pair = changed(pair_of([1, 2], [], [3, 9]), max=struct.pack("<q", 5))
-    assert "value 3 of row group 0 of column a.list.element holds 9, MAX is 5" == message(pair)
-
-
 def test_unsigned_values_compare_unsigned() -> None:
     """Where the Parquet schema says that they are."""
     pair = pair_of(pa.array([1, 2**32 - 1], pa.uint32()))
@@ -322,27 +306,45 @@ def test_a_designated_timestamp_ascends() -> None:
     assert "PM-144" in timed(1, 2).report("values", VALUES)[1].checked
 
 
-def test_a_descent_within_a_row_group_is_found() -> None:
-    """With both values."""
-    pair = timed(1, 5, 3, 4, 2)
-    expected = "row 2 of row group 0 of column t holds 3, row 1 5 (1 more descent like it)"
-    assert (["PM-144"], expected) == (rules(pair), message(pair))
+MANY = pa.array(range(MANY_ROWS + 10))
 
 
-def test_a_descent_from_one_row_group_to_the_next_is_found() -> None:
-    """An empty row group between them changes nothing."""
-    pair = timed(1, 5, 3, 4, row_group_size=2)
-    expected = "row 0 of row group 1 of column t holds 3, the row group before 5"
-    assert (["PM-144"], expected) == (rules(pair), message(pair))
-
-
-def test_a_descent_between_two_batches_is_found() -> None:
-    """However it is decoded."""
-    pair = timed(*range(MANY_ROWS), 5)
-    assert (
-        f"row {MANY_ROWS} of row group 0 of column t holds 5, row {MANY_ROWS - 1} {MANY_ROWS - 1}"
-        == message(pair)
-    )
+@pytest.mark.parametrize(
+    ("made", "rule", "expected"),
+    [
+        (
+            lambda: changed(pair_of(MANY), max=struct.pack("<q", MANY_ROWS + 4)),
+            "PM-141",
+            f"row {MANY_ROWS + 5} of row group 0 of column a holds {MANY_ROWS + 5}, MAX is {MANY_ROWS + 4} (4 more values like it)",
+        ),
+        (
+            lambda: changed(pair_of([1, 2], [], [3, 9]), max=struct.pack("<q", 5)),
+            "PM-141",
+            "value 3 of row group 0 of column a.list.element holds 9, MAX is 5",
+        ),
+        (
+            lambda: timed(1, 5, 3, 4, 2),
+            "PM-144",
+            "row 2 of row group 0 of column t holds 3, row 1 5 (1 more descent like it)",
+        ),
+        (
+            lambda: timed(1, 5, 3, 4, row_group_size=2),
+            "PM-144",
+            "row 0 of row group 1 of column t holds 3, the row group before 5",
+        ),
+        (
+            lambda: timed(*range(MANY_ROWS), 5),
+            "PM-144",
+            f"row {MANY_ROWS} of row group 0 of column t holds 5, row {MANY_ROWS - 1} {MANY_ROWS - 1}",
+        ),
+    ],
+    ids=["batches", "lists", "within a row group", "between row groups", "between batches"],
+)
+def test_rows_are_counted_through_batches_lists_and_row_groups(
+    made: Callable[[], PmPair], rule: str, expected: str
+) -> None:
+    pair = made()
+    assert ([rule], expected) == (rules(pair), message(pair))
 
 
 # ------------------------------------------------------------------------------------------- what is not compared

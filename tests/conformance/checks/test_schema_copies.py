@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from each import each
 from idx1_files import edited
 from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
@@ -97,7 +98,7 @@ TYPES: list[tuple[str, pa.DataType, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("column", "kind", "rules"), TYPES)
+@each(("column", "kind", "rules"), TYPES)
 def test_types_of_arrow(column: str, kind: pa.DataType, rules: list[str]) -> None:
     data = written(pa.table({column: COLUMN[column]}))
     assert [] == found(data)
@@ -156,7 +157,7 @@ SPARK_TYPES: list[tuple[str, Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("column", "kind", "rules"), SPARK_TYPES)
+@each(("column", "kind", "rules"), SPARK_TYPES)
 def test_types_of_spark(column: str, kind: Any, rules: list[str]) -> None:
     data = written(pa.table({column: COLUMN[column]}))
     assert rules == found(with_key(data, SPARK, spark((column, kind))))
@@ -182,7 +183,7 @@ FRAMES: list[tuple[Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("frame", "rules"), FRAMES)
+@each(("frame", "rules"), FRAMES)
 def test_frames_of_pandas(frame: Any, rules: list[str]) -> None:
     data = written(pa.table({"i": COLUMN["i"]}))
     assert rules == found(with_key(data, PANDAS, json.dumps(frame)))
@@ -205,7 +206,7 @@ DOCUMENTS: list[tuple[Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("document", "rules"), DOCUMENTS)
+@each(("document", "rules"), DOCUMENTS)
 def test_documents_of_geoparquet(document: Any, rules: list[str]) -> None:
     data = written(pa.table({"s": COLUMN["s"]}))
     assert rules == found(with_key(data, GEO, json.dumps(document)))

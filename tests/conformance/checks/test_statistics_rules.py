@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from each import each
 from idx1_files import edited
 from pqassay_golden.tiny.columns import KINDS, Column, Kind, ListOf, Scalar, decimal, fixed
 from pqassay_golden.tiny.layout import Layout
@@ -122,8 +123,8 @@ def both(*changes: Callable[[Chunk], None]) -> Callable[[Chunk], None]:
     """One change after the other."""
 
     def change(chunk: Chunk) -> None:
-        for each in changes:
-            each(chunk)
+        for one in changes:
+            one(chunk)
 
     return change
 
@@ -350,6 +351,9 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each(
+    "case",
+    CASES,
+)
 def test_exactly_the_expected_rules_are_reported(case: Case) -> None:
     assert case.rules == reported(changed(case.data, case.change))

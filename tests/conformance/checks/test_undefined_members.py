@@ -73,7 +73,7 @@ def judged(data: bytes, **options: Any) -> Any:
 
 
 UNDEFINED = [-1, 1000, (1 << 31) - 1]
-"""Numbers that no enum gives a name; each enum of a file is set to one of them, and to all by `make damages`."""
+"""Numbers that no enum gives a name; each enum of a file, of a list the first, is set to one of them, and all to all by `make damages`."""
 
 
 @pytest.mark.slow
@@ -83,6 +83,7 @@ UNDEFINED = [-1, 1000, (1 << 31) - 1]
         (data, path, number)
         for data in (FLAT, V2, NESTED)
         for place, path in enumerate(enums_of(data))
+        if EXAMPLES == 1 or "[1]" not in path
         for number in (UNDEFINED if EXAMPLES == 1 else UNDEFINED[place % 3 :][:1])
     ],
 )

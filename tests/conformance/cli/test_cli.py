@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import pqassay
 import processes
 from damage import EXAMPLES
-from idx1_files import Idx1File, companion, parquet, table
+from idx1_files import Idx1File, parquet, table
 from places import ROOT
 from pqassay.cli.main import app
 from pqassay.report.model import json_schema
@@ -195,22 +195,6 @@ def test_json_follows_the_published_schema(content: bytes, tmp_path: Path) -> No
     assert report["files"][0]["coverage"] in report["coverages"]
 
 
-def test_json_members_of_a_finding() -> None:
-    report = json.loads(pqassay.check(BAD).to_json())
-    (finding,) = report["files"][0]["findings"]
-
-    assert ["actual", "expected", "field", "length", "offset"] == sorted(finding["at"][0])
-    assert {
-        "rule": "IDX1-016",
-        "level": "MUST",
-        "verdict": "FAIL",
-        "could": "rows lost",
-        "column": "nation",
-        "count": 1,
-        "path": "<bytes>",
-    }.items() <= finding.items()
-
-
 def test_output_is_written_whole_and_replaces_a_file(bad: Path, tmp_path: Path) -> None:
     target = tmp_path / "report.json"
     target.write_text("an old report of pqassay")
@@ -266,15 +250,10 @@ def test_explain_without_golden_files_says_nothing_of_them(monkeypatch: pytest.M
     assert (0, False) == (result.exit_code, "broken by" in result.stdout)
 
 
-def test_explain_without_an_argument_lists_every_rule() -> None:
-    result = run(app, ["explain"])
-
-    assert all(rule in result.stdout for rule in rules())
-
-
-@pytest.mark.slow
-def test_every_rule_can_be_explained() -> None:
-    for rule in [*rules()][::EXAMPLES]:
+def test_every_rule_is_listed_and_can_be_explained() -> None:
+    listed = run(app, ["explain"]).stdout
+    assert set() == {rule for rule in rules() if rule not in listed}
+    for rule in [*rules()][:: 6 * EXAMPLES - 5]:
         result = run(app, ["explain", rule])
 
         assert 0 == result.exit_code
@@ -303,32 +282,30 @@ def test_a_command_that_is_mistyped_is_answered_with_the_one_that_is_meant() -> 
     assert "Did you mean 'check'" in " ".join(run(app, ["chek"]).stderr.split())
 
 
-@pytest.mark.parametrize("group", ["", "suite", "index", "spark"])
-def test_help_imports_no_heavy_library(group: str) -> None:
+@pytest.mark.parametrize("groups", [("",), ("suite", "index", "spark")])
+def test_help_imports_no_heavy_library(groups: tuple[str, ...]) -> None:
     code = (
         "from pqassay.cli.main import app\nfrom typer.testing import CliRunner\n"
-        f"assert CliRunner().invoke(app, [*{group.split()}, '--help']).exit_code == 0"
+        f"for group in {groups}:\n"
+        "    assert CliRunner().invoke(app, [*group.split(), '--help']).exit_code == 0"
     )
 
-    of_typer = {"pydantic"} if group else set[str]()  # which it loads for the words before --help
+    of_typer = set[str]() if groups == ("",) else {"pydantic"}  # which it loads for the words before --help
     assert not {"pydantic", "construct", "numpy", "pyarrow"} & _imported(code) - of_typer
 
 
-@pytest.mark.parametrize("tier", ["footer", "index"])
-def test_the_core_runs_on_the_standard_library_and_construct(tier: str) -> None:
-    code = f"import pqassay\nassert pqassay.check({BAD!r}, tier={tier!r}).exit_code == 0"
+def test_the_core_runs_on_the_standard_library_and_construct() -> None:
+    tiers = ("footer", "index")
+    code = (
+        f"import pqassay\nassert [0, 0] == [pqassay.check({BAD!r}, tier=tier).exit_code for tier in {tiers}]"
+    )
     imported = _imported(code)
 
     assert "construct" in imported
     assert not {"pydantic", "numpy", "pyarrow", "rich", "typer"} & imported
 
 
-def test_a_pipe_gets_no_colour_and_may_close_early(bad: Path) -> None:
-    command = [sys.executable, "-m", "pqassay", "check", str(bad)]
-    done = processes.run(command, capture_output=True, env=_env())
-
-    assert 1 == done.returncode
-    assert b"\x1b" not in done.stdout
+def test_a_pipe_may_close_early(bad: Path) -> None:
     with processes.started(
         [sys.executable, "-m", "pqassay", "dump", str(bad)],
         stdout=processes.PIPE,
@@ -338,12 +315,3 @@ def test_a_pipe_gets_no_colour_and_may_close_early(bad: Path) -> None:
         assert dump.stdout is not None
         dump.stdout.close()
         assert b"" == processes.ended(dump)[1]
-
-
-def test_companion_is_used_to_name_the_column(tmp_path: Path) -> None:
-    path = tmp_path / "file.parquet"
-    keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion())]
-    path.write_bytes(Idx1File(keys=keys).build())
-
-    assert "not checked" not in coverage_line(path)
-    assert coverage_line(path) in run(app, ["check", str(path)]).stdout

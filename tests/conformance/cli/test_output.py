@@ -49,14 +49,13 @@ def test_hostile_names_stay_on_their_line_and_out_of_the_shell(tmp_path: Path) -
     assert rf"pqassay embed {path} --column $'FILE_ID; rm -rf x\n::error::\033[31m'" in shown
 
 
-@pytest.mark.parametrize("arguments", [["check"], ["check", "--format", "json"], ["dump"], ["explain"]])
+@pytest.mark.parametrize("arguments", [["check"], ["dump"]])
 def test_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     path.write_bytes(GOOD)
-    target = [] if arguments == ["explain"] else [str(path)]
     with Path("/dev/full").open("w") as full:
         done = processes.run(
-            [sys.executable, "-m", "pqassay", *arguments, *target],
+            [sys.executable, "-m", "pqassay", *arguments, str(path)],
             stdout=full,
             stderr=processes.PIPE,
             text=True,
@@ -88,6 +87,7 @@ def test_output_goes_into_a_pipe_and_never_over_an_input(tmp_path: Path) -> None
     assert 2 == refused.exit_code
     assert GOOD == path.read_bytes()
     assert f"{path}: conformant" in piped.stdout
+    assert "\x1b" not in piped.stdout
 
 
 @pytest.mark.parametrize("magic", [b"PAR1", b"PARE"])

@@ -1,10 +1,9 @@
-"""The drivers in Go: of arrow-go, of parquet-go, and the template that implementers begin with."""
+"""The drivers in Go, of arrow-go and of parquet-go, beside what `test_language_drivers` asks of all."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,100 +11,36 @@ import pyarrow.parquet
 import pytest
 from pydantic import TypeAdapter
 
-import pqassay
-import processes
-from golden_cases import golden_cases
-from pqassay.literals.predicate import keeps
-from pqassay.literals.rows import rows_difference
-from pqassay_spec.golden.literals import Rows, Value, Written, read_value
-from pqassay_suite.drivers.implementations import Implementation, implementation, skeleton
-
-CASES = {case.case.id: case for case in golden_cases()}
-LIBRARIES = ("arrow-go", "parquet-go")
+from language_drivers import (
+    CASES,
+    UNKNOWN_OPERATION,
+    file_of,
+    of_go,
+    read,
+    rows_of,
+    scan,
+    served,
+    started_once,
+    template,
+    wrong_answers,
+    wrong_rows,
+)
+from pqassay.literals.predicate import Semantics
+from pqassay_spec.golden.literals import Rows
+from pqassay_suite.drivers.implementations import implementation
 
 PANICKED = 2
-UNKNOWN_OPERATION = 3
 
 
-@pytest.fixture(params=LIBRARIES)
-def driver(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(params=["arrow-go", "parquet-go"])
+def driver(request: pytest.FixtureRequest) -> list[str]:
     """The driver of each library."""
-    return built(implementation(request.param))
+    return of_go(implementation(request.param))
 
 
-@pytest.fixture
-def template() -> str:
-    """The driver that implementers begin with."""
-    return built(skeleton("go"))
-
-
-def built(found: Implementation) -> str:
-    if not found.is_built:
-        pytest.skip(f"{found.build_folder.name} is not built (make drivers)")
-    return found.argv[0]
-
-
-def served(driver: str, *requests: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answer lines of one process to these requests."""
-    asked = "".join(json.dumps({"protocol": 2, **request}) + "\n" for request in requests)
-    ended = processes.run([driver, "--serve"], input=asked, capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in ended.stdout.splitlines()]
-
-
-def started_once(driver: str, folder: Path, **request: Any) -> tuple[int, list[dict[str, Any]]]:
-    """The exit status of a process for one request, and its answer lines."""
-    (folder / "request.json").write_text(json.dumps({"protocol": 2, **request}))
-    command = [driver, str(folder / "request.json"), str(folder / "answer.json")]
-    status = processes.run(command, capture_output=True).returncode
-    return status, [json.loads(line) for line in (folder / "answer.json").read_text().splitlines()]
-
-
-def file_of(case: str) -> str:
-    return str(CASES[case].folder / CASES[case].case.input.file)
-
-
-def rows_of(case: str) -> Rows:
-    rows = CASES[case].case.expect.rows
-    assert rows is not None
-    return rows
-
-
-def read_request(case: str, good: str | None = None) -> dict[str, Any]:
-    return {"op": "read", "file": file_of(case), "columns": rows_of(good or case).names()}
-
-
-def scan_request(case: str, columns: list[str], queries: Sequence[tuple[list[Any], str]]) -> dict[str, Any]:
-    """A request of predicates, each with the index on or off."""
-    asked = [
-        {"seq": seq, "predicate": predicate, "columns": columns, "index": index}
-        for seq, (predicate, index) in enumerate(queries)
-    ]
-    family = CASES[case].case.family
-    return {"op": "scan", "family": family, "file": file_of(case), "column": "", "queries": asked}
-
-
-def values(written: list[list[Any]]) -> list[list[Value]]:
-    """Rows of an answer as Python values."""
-    rows = TypeAdapter(list[list[Written]]).validate_python(written)
-    return [[read_value(value) for value in row] for row in rows]
-
-
-def test_the_template_says_what_it_can_do(template: str) -> None:
-    (hello,) = served(template, {"op": "hello"})
-    assert ("accept", "Go", "0.32.0", True) == tuple(
-        hello[member] for member in ("answer", "language", "version", "serve")
-    )
-    assert {"parquet", "read"} <= set(hello["capabilities"])
-
-
-@pytest.mark.parametrize("case", ["pqf/plain", "blm/two-blocks", "idx1/another-order"])
-def test_the_template_reads_flat_columns(template: str, case: str) -> None:
-    (answer,) = served(template, read_request(case))
-    assert "" == rows_difference(rows_of(case).values(), values(answer["rows"]))
-
-
-def test_the_template_says_what_it_does_not_read(template: str) -> None:
-    (answer,) = served(template, read_request("pqf/lists"))
+def test_the_template_says_what_it_does_not_read() -> None:
+    hello, answer = served(template("Go"), {"op": "hello"}, read("pqf/lists"))
+    assert "0.32.0" == hello["version"]
     assert {"answer": "unsupported", "reason": "nested columns"} == answer
 
 
@@ -113,19 +48,13 @@ def test_the_template_says_what_it_does_not_read(template: str) -> None:
     "case",
     ["pqf/values", "pqf/unsigned-64", "pqf/uuid", "pqf/values-json", "pqf/times", "sta/int96", "pqf/nested"],
 )
-def test_values_of_all_kinds_are_written_as_the_protocol_has_them(driver: str, case: str) -> None:
-    (answer,) = served(driver, read_request(case))
-    assert "" == rows_difference(rows_of(case).values(), values(answer["rows"]))
+def test_values_of_all_kinds_are_written_as_the_protocol_has_them(driver: list[str], case: str) -> None:
+    (answer,) = served(driver, read(case))
+    assert "" == wrong_rows(case, answer)
 
 
-def test_values_and_predicates_are_those_of_the_corpus(driver: str) -> None:
-    corpus = Path(pqassay.__file__).parent / "corpus" / "values.json"
-    ended = processes.run([driver, "--corpus", str(corpus)], capture_output=True, text=True)
-    assert (0, "0 failed") == (ended.returncode, ended.stdout.strip().rpartition(", ")[2])
-
-
-def test_text_that_is_not_utf8_is_refused(driver: str) -> None:
-    (answer,) = served(driver, read_request("pqf/text-of-another-code", "pqf/values-json"))
+def test_text_that_is_not_utf8_is_refused(driver: list[str]) -> None:
+    (answer,) = served(driver, read("pqf/text-of-another-code", "pqf/values-json"))
     assert "reject" == answer["answer"]
     assert "UTF-8" in answer["message"]
 
@@ -153,24 +82,9 @@ PREDICATES: list[list[Any]] = [
 ]
 
 
-@pytest.mark.parametrize("index", ["on", "off"])
-def test_only_true_keeps_a_row(driver: str, index: str) -> None:
-    table = rows_of("pix/audited")
-    columns = table.names()[::-1]
-    request = scan_request("pix/audited", columns, [(predicate, index) for predicate in PREDICATES])
-    answers = served(driver, request)
-    assert list(range(len(PREDICATES))) == [answer["seq"] for answer in answers]
-    records = [dict(zip(table.names(), row, strict=True)) for row in table.values()]
-    expected = [
-        [[row[name] for name in columns] for row in records if keeps(predicate, row)]
-        for predicate in PREDICATES
-    ]
-    different = {
-        str(predicate): difference
-        for predicate, rows, answer in zip(PREDICATES, expected, answers, strict=True)
-        if (difference := rows_difference(rows, values(answer["rows"])))
-    }
-    assert {} == different
+def test_only_true_keeps_a_row(driver: list[str]) -> None:
+    request = scan("pix/audited", PREDICATES)
+    assert [] == wrong_answers("pix/audited", request, served(driver, request), Semantics())
 
 
 @pytest.mark.parametrize(
@@ -182,22 +96,20 @@ def test_only_true_keeps_a_row(driver: str, index: str) -> None:
     ],
 )
 def test_what_a_file_says_is_believed_with_the_index_alone(
-    driver: str, case: str, predicate: list[Any]
+    driver: list[str], case: str, predicate: list[Any]
 ) -> None:
     """Each of these files lies, such that a reader who skips loses the row that is asked for."""
-    on, off = served(driver, scan_request(case, predicate[1:2], [(predicate, "on"), (predicate, "off")]))
+    on, off = served(driver, scan(case, [predicate]))
     assert (0, 1) == (len(on["rows"]), len(off["rows"]))
 
 
-def test_an_index_that_the_library_does_not_know_is_said_to_be_ignored(driver: str) -> None:
-    request = scan_request(
-        "idx1/another-order", ["nation"], [(["is not null", "nation"], index) for index in ("on", "off")]
-    )
+def test_an_index_that_the_library_does_not_know_is_said_to_be_ignored(driver: list[str]) -> None:
+    request = scan("idx1/another-order", [["is not null", "nation"]])
     assert ["ignored-index", "accept"] == [answer["answer"] for answer in served(driver, request)]
 
 
 @pytest.mark.parametrize("case", ["pix/audited", "pix/null-pages", "blm/types", "blm/zeros-and-nan"])
-def test_structures_are_shown_as_the_manifest_says(driver: str, case: str) -> None:
+def test_structures_are_shown_as_the_manifest_says(driver: list[str], case: str) -> None:
     manifest = CASES[case].case
     (answer,) = served(
         driver,
@@ -224,7 +136,7 @@ WISHES: dict[str, Any] = {
 }
 
 
-def test_wishes_are_fulfilled(driver: str, tmp_path: Path) -> None:
+def test_wishes_are_fulfilled(driver: list[str], tmp_path: Path) -> None:
     rows = json.loads(TypeAdapter(Rows).dump_json(rows_of("pix/audited")))
     output = str(tmp_path / "written.parquet")
     encode = {
@@ -258,7 +170,7 @@ def test_wishes_are_fulfilled(driver: str, tmp_path: Path) -> None:
     assert 1 == len(groups[0].sorting_columns)
 
 
-def test_what_a_library_does_not_write_is_said(tmp_path: Path, driver: str) -> None:
+def test_what_a_library_does_not_write_is_said(tmp_path: Path, driver: list[str]) -> None:
     rows = {"columns": [{"name": "at", "type": "geometry", "nullable": True}], "rows": [[None]]}
     output = tmp_path / "written.parquet"
     (answer,) = served(driver, {"op": "encode", "family": "PQF", "rows": rows, "output": str(output)})
@@ -266,14 +178,16 @@ def test_what_a_library_does_not_write_is_said(tmp_path: Path, driver: str) -> N
     assert not output.exists()
 
 
-def test_an_operation_that_is_not_known_ends_with_a_status_of_its_own(driver: str, tmp_path: Path) -> None:
+def test_an_operation_that_is_not_known_ends_with_a_status_of_its_own(
+    driver: list[str], tmp_path: Path
+) -> None:
     assert (UNKNOWN_OPERATION, []) == started_once(
         driver, tmp_path, op="lint", family="PQF", file=file_of("pqf/plain")
     )
 
 
-def test_a_request_in_a_file_is_answered_by_a_file(driver: str, tmp_path: Path) -> None:
-    status, (answer,) = started_once(driver, tmp_path, **read_request("pqf/plain"))
+def test_a_request_in_a_file_is_answered_by_a_file(driver: list[str], tmp_path: Path) -> None:
+    status, (answer,) = started_once(driver, tmp_path, **read("pqf/plain"))
     assert (0, "accept") == (status, answer["answer"])
 
 
@@ -285,5 +199,5 @@ def test_a_request_in_a_file_is_answered_by_a_file(driver: str, tmp_path: Path) 
     ],
 )
 def test_nobody_catches_a_panic_of_a_library(library: str, case: str, good: str, tmp_path: Path) -> None:
-    driver = built(implementation(library))
-    assert (PANICKED, []) == started_once(driver, tmp_path, **read_request(case, good))
+    driver = of_go(implementation(library))
+    assert (PANICKED, []) == started_once(driver, tmp_path, **read(case, good))

@@ -66,18 +66,6 @@ def outcomes(results: Iterator[Judged]) -> dict[str, tuple[str, str | None]]:
     return {Path(report.path).stem: (report.outcome, report.error) for report, _ in results}
 
 
-@pytest.mark.parametrize("order", sorted(REASONS))
-def test_a_file_that_breaks_its_worker_is_errored_and_no_other(order: str, tmp_path: Path) -> None:
-    targets = lake(tmp_path, "a", "b", order, "y", "z")
-    limits = OnlyForThoseThatHang(jobs=2, timeout=TIMEOUT, memory=1 << 30)
-    found = outcomes(workers.judged(targets, Settings("values"), limits, judge=wicked_judges.wicked))
-
-    assert {
-        **dict.fromkeys(["a", "b", "y", "z"], ("conformant", None)),
-        order: ("errored", REASONS[order]),
-    } == found
-
-
 def test_of_a_batch_only_the_guilty_files_are_errored(tmp_path: Path) -> None:
     names = [f"{letter}{number}" for letter in "aitz" for number in range(10)]
     targets = lake(tmp_path, *names, "kill", "segfault", "hang")
@@ -117,11 +105,6 @@ def test_workers_that_cannot_even_start_end_the_run(tmp_path: Path, monkeypatch:
 
     with pytest.raises(UsageError, match="the worker processes end as soon as they begin"):
         pqassay.check(tmp_path, jobs=2)
-
-
-def test_a_limit_on_memory_that_no_decoder_can_live_with_is_wrong_usage() -> None:
-    with pytest.raises(UsageError, match="at least 512 MiB"):
-        pqassay.check(GOOD, memory=1 << 20)
 
 
 @pytest.mark.parametrize("tier", ["footer", "index", "values"])
@@ -193,9 +176,11 @@ def test_small_files_share_a_task_and_large_ones_do_not() -> None:
     assert {2, 1} >= sizes(small[:9], "index", 2)
 
 
-def test_no_jobs_at_all_are_wrong_usage() -> None:
+def test_no_jobs_and_a_limit_on_memory_that_no_decoder_can_live_with_are_wrong_usage() -> None:
     with pytest.raises(UsageError, match="0 jobs"):
         pqassay.check(GOOD, jobs=0)
+    with pytest.raises(UsageError, match="at least 512 MiB"):
+        pqassay.check(GOOD, memory=1 << 20)
 
 
 # ------------------------------------------------------------------------------- the command, as a user starts it

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import pqassay
+from each import each
 from places import GOLDEN_FILES
 from pm_pairs import PmPair, generated, real, with_chunk
 from pqassay.judge.explanations import CONDITIONS
@@ -47,7 +48,7 @@ SIZE = "footer.row_groups[0].total_byte_size"
 LISTS = "interop/questdb-9.3.4/arrays-as-lists"
 
 
-@pytest.mark.parametrize(
+@each(
     ("case", "created_by", "rule", "mutation", "is_explained"),
     [
         ("sta/counted", ARROW, "STA-043", set_to(NULLS.format(0), 0), False),

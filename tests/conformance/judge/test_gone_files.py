@@ -78,12 +78,6 @@ def test_a_baseline_keeps_what_it_says_of_a_gone_file(lake: Path) -> None:
     assert (0, []) == (report.exit_code, report.baseline and report.baseline.stale)
 
 
-def test_a_link_that_leads_nowhere_is_not_gone(tmp_path: Path) -> None:
-    (tmp_path / "a.parquet").symlink_to("nothing")
-
-    assert ["errored"] == [file.outcome for file in pqassay.check(tmp_path).files]
-
-
 # ------------------------------------------------------------------------------------------------- throttling
 
 BUSY = OSError(

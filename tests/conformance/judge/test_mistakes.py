@@ -45,11 +45,6 @@ def require_the_rest(file: FileReport, reasons: dict[str, str], mistaken: set[st
 def test_what_a_check_raises_costs_its_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "encodes", fail)
     require_the_rest(*checked(), {"PQF-084"})
-
-
-def test_a_mistake_has_an_exit_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "encodes", fail)
-
     assert 70 == pqassay.check(FILE, tier="values").exit_code
 
 

@@ -13,6 +13,7 @@ from pyarrow import fs
 from typer.testing import CliRunner
 
 import pqassay
+from each import each
 from pm_pairs import PmPair, generated, written
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
@@ -49,7 +50,10 @@ def across(report: pqassay.Report) -> tuple[bool, str]:
 REAL = sorted(path.parent for path in (golden_folder() / "interop").glob("questdb-*/*/_pm"))
 
 
-@pytest.mark.parametrize("folder", REAL, ids=[folder.name for folder in REAL])
+@each(
+    "folder",
+    REAL,
+)
 def test_a_file_of_a_real_engine_has_no_fail_but_the_one_that_is_known(folder: Path) -> None:
     report = pqassay.check(folder / "_pm", tier="values")
     fails = {finding.rule for finding in report.files[0].findings if finding.verdict == "FAIL"}

@@ -15,6 +15,7 @@ import pytest
 
 import pqassay
 from damage import Damaged, bounded_memory, require_report, scattered
+from each import each
 from pqassay.dump import JsonLines, Tree, dump
 from pqassay_golden.pm.recipes import PmFile
 from pqassay_golden.pm.values import (
@@ -218,7 +219,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each("name", HOSTILE)
 def test_what_a_file_only_claims_asks_for_no_memory(name: str) -> None:
     data = HOSTILE[name]()
     with bounded_memory(len(data)):

@@ -18,7 +18,7 @@ from pqassay.values.claims.count_claims import NullsOfChunk
 
 pytestmark = pytest.mark.slow
 
-DAMAGES = 900 // EXAMPLES
+DAMAGES = 900 // (3 * EXAMPLES)
 
 
 @settings(max_examples=DAMAGES // TOGETHER, deadline=None, suppress_health_check=[HealthCheck.too_slow])

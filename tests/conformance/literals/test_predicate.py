@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from damage import tries
+from each import each
 from pqassay.literals.predicate import PredicateError, columns_of, keeps, truth_of
 from pqassay_spec.golden.literals import Value
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.slow
 ROW: dict[str, Value] = {"n": "b", "y": 5, "x": None, "f": float("nan"), "raw": b"\xff"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("tree", "truth"),
     [
         (["=", "n", "b"], True),
@@ -50,7 +51,7 @@ def test_truth_has_three_values(tree: list[Any], truth: bool | None) -> None:
     assert (truth is True) is keeps(tree, ROW)
 
 
-@pytest.mark.parametrize(
+@each(
     "tree",
     [
         [],

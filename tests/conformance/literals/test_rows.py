@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from each import each
 from pqassay.literals.rows import canonical_row, digest, rows_difference
 from pqassay_spec.golden.literals import (
     BinaryLiteral,
@@ -64,7 +65,7 @@ WRONG: list[Written] = [
 ]
 
 
-@pytest.mark.parametrize("written", WRONG)
+@each("written", WRONG)
 def test_a_tag_with_another_text_is_an_error(written: Written) -> None:
     with pytest.raises(ValueNotReadableError):
         read_value(written)
@@ -105,7 +106,7 @@ ALIKE: list[tuple[Value, Value]] = [
 ]
 
 
-@pytest.mark.parametrize(("left", "right"), ALIKE)
+@each(("left", "right"), ALIKE)
 def test_values_that_look_alike_are_told_apart(left: Value, right: Value) -> None:
     assert rows_difference([[left]], [[right]])
 

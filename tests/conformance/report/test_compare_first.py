@@ -40,7 +40,7 @@ def test_rules_that_hold_claims_against_values_are_those_about_claims() -> None:
 
 def test_findings_of_golden_files_say_it_where_values_were_compared() -> None:
     said: dict[bool, set[str]] = {True: set(), False: set()}
-    for golden in golden_cases()[::EXAMPLES]:
+    for golden in golden_cases()[:: 3 * EXAMPLES - 2]:
         if golden.case.family in ("STA", "PIX", "BLM") and golden.case.kind == "invalid":
             for finding in pqassay.check(golden.content(), tier="values").files[0].findings:
                 first = dict(details(finding)).get("first")

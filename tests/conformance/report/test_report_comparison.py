@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+from each import each
 from idx1_files import Idx1File
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
@@ -115,7 +116,7 @@ def run_of(*outcomes: Outcome | None, known: bool = False) -> RunReport:
     return dataclasses.replace(run_report(), results=results)
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "change", "code"),
     [
         ("passed", "failed", "broken", 1),

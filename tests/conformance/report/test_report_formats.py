@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from typer.testing import CliRunner
 
 import pqassay
+from each import each
 from idx1_files import Idx1File
 from places import GUIDES
 from pqassay.cli.main import app
@@ -78,7 +79,7 @@ def test_what_a_finding_costs_is_shown_in_every_format(name: FormatName) -> None
 # ------------------------------------------------------------------------------------------------- reading
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "words"),
     [
         (b"", "r.json: not valid JSON: Expecting value (line 1, offset 0); write a report with --format json"),

@@ -23,8 +23,7 @@ from idx1_files import Idx1File, parquet, table
 from places import ROOT
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
-from pqassay.stores import targets
-from pqassay.stores.patterns import PathPattern, split
+from pqassay.stores.patterns import PathPattern
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.idx1 import blob as idx1
@@ -291,11 +290,10 @@ def test_a_file_that_vanishes_after_it_was_found_is_gone_and_the_others_are_judg
     "name",
     ["with space", "100%", "%41", "[x]", "a*b", "日本", "new\nline", "-dash", "'quote\"", "\udcff", "s3:"],
 )
-@pytest.mark.parametrize("tier", ["footer", "values"])
-def test_odd_names_are_judged_and_printed_on_one_line(name: str, tier: str, lake: Path) -> None:
+def test_odd_names_are_judged_and_printed_on_one_line(name: str, lake: Path) -> None:
     path = f"{name}.parquet"
     put(f"./{path}")
-    report = pqassay.check(lake, tier=tier)  # type: ignore[arg-type]  # one of the tiers
+    report = pqassay.check(lake, tier="values")
 
     assert ["conformant"] == [file.outcome for file in report.files]
     assert [f"{lake}/{path}"] == [file.path for file in report.files]
@@ -338,14 +336,6 @@ def test_wrong_lists_and_outputs_exit_2(arguments: list[str], words: str) -> Non
     assert 2 == result.exit_code
     assert words in result.stderr
     assert GOOD == Path("a.parquet").read_bytes()
-
-
-@pytest.mark.usefixtures("lake")
-def test_the_default_tier_counts_what_a_folder_holds() -> None:
-    put("one/a.parquet", "two/a.parquet", "two/b.parquet")
-
-    assert {"values"} == {coverage.tier for coverage in pqassay.check("one").coverages.values()}
-    assert {"index"} == {coverage.tier for coverage in pqassay.check("two").coverages.values()}
 
 
 # ------------------------------------------------------------------------------------------------ summary files
@@ -434,15 +424,6 @@ def test_a_walk_never_leaves_a_folder_that_holds_a_match(parts: list[str], names
         states = pattern.step(states, name)
 
     assert states or not pattern.matches(names)
-
-
-def test_paths_are_split_at_slashes_without_dots() -> None:
-    assert ["a", "..", "b"] == split("./a//.././b/")
-
-
-def test_a_target_of_bytes_has_no_path() -> None:
-    with targets.Target("<bytes>", "", data=GOOD).opened() as source:
-        assert ("<bytes>", len(GOOD)) == (source.name, source.size)
 
 
 @pytest.mark.usefixtures("lake")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import random
 from collections.abc import Generator
 from pathlib import Path
@@ -20,7 +19,6 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.stores import remote, remote_source
 from pqassay.stores.remote_source import RemoteSource, Tails, describe
-from pqassay.stores.targets import Target
 from pqassay_spec.base.errors import Truncated
 from store_server import Requests, StoreServer, store_server
 
@@ -372,20 +370,6 @@ def test_whatever_is_kept_what_is_read_is_what_the_object_holds(monkeypatch: pyt
         assert sum(map(len, source._blocks.values())) <= 300
 
 
-def test_no_more_is_kept_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_source, "KEPT", 10 * remote_source.AHEAD)
-    file = Ranged(bytes(64 << 20))
-    source = RemoteSource(file, "x")
-    for offset in range(0, 60 << 20, 1 << 20):
-        source.read(offset, 10)
-    assert 10 == len(source._blocks)
-
-    source.read(59 << 20, 10)
-    assert 60 == len(file.reads)
-    source.read(0, 9 * remote_source.AHEAD)
-    assert [0, 59 << 20] == sorted(source._blocks)
-
-
 def test_an_object_that_became_shorter_is_truncated() -> None:
     file = Ranged(bytes(1000))
     source = RemoteSource(file, "x")
@@ -411,9 +395,3 @@ def test_an_object_that_cannot_be_read_leaves_the_file_unjudged(
     assert 4 == report.exit_code
     assert "ACCESS_DENIED" in (report.files[0].error or "")
     assert requests.seen
-
-
-def test_targets_in_stores_travel_to_workers() -> None:
-    target = Target("s3://lake/a", "lake/a", "s3://lake/", size=3)
-
-    assert target == pickle.loads(pickle.dumps(target))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import each
 from pqassay.under_test.body_gaps import MOST_WORK, Filler, Gaps, Run, holes, named_offsets, surroundings
 from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.base.sources import BytesSource
@@ -47,7 +47,7 @@ def runs(content: bytes, metadata: FileMetaData = FOOTER, opened: set[int] | Non
     return list(Gaps(source, surroundings(metadata, leaves(FOOTER), opened or set())).runs(0, len(content)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("filler", "content"), [(filler, content) for filler, contents in PARTS.items() for content in contents]
 )
 def test_what_stands_alone_is_recognised(filler: Filler, content: bytes) -> None:
@@ -94,7 +94,7 @@ def test_a_chunk_whose_metadata_is_hidden_may_be_anywhere() -> None:
     assert [Filler.HIDDEN] == [run.filler for run in runs(part("column chunk"), metadata)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     [
         ("17", [17]),

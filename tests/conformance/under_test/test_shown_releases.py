@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pqassay
+from each import each
 from places import GOLDEN_FILES
 from pqassay.report.model import Finding
 from pqassay.under_test.file import FileUnderTest, Options
@@ -27,7 +28,7 @@ def finding(name: str, rule: str, **options: str) -> Finding:
     return next(found for found in report.findings if found.rule == rule)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "tier", "version", "expected"),
     [
         ("pix/one-page", "footer", "2.3.1", True),  # which all writers know

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from each import each
 from pqassay.under_test.unknown import Conditions, NotKnown
 from pqassay_spec.parquet.column_order import Order, key, keys
 
@@ -49,7 +50,7 @@ def answer(question: Callable[..., Any], row: tuple[Any, ...]) -> Any:
         return "no text"
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@each("name", QUESTIONS)
 def test_an_answer_is_that_of_all_of_which_the_conditions_hold(name: str) -> None:
     question, agreeing = QUESTIONS[name], []
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from each import each
 from idx1_files import edited
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
@@ -94,7 +95,7 @@ def extension(name: str, storage: Any) -> Any:
     return pa.field("x", storage, metadata={"ARROW:extension:name": name})
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "storage", "column", "expected"),
     [
         ("arrow.uuid", pa.binary(16), pa.array([bytes(16)], pa.binary(16)), []),

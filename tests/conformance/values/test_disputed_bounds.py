@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 
 import pqassay
+from each import each
 from pqassay_golden.statistics.claims import geometry, point
 from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
@@ -22,7 +23,7 @@ def rules_of(data: bytes) -> list[str]:
     return [finding.rule for finding in file.findings]
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "x", "y", "rules"),
     [
         ("geometry", 10.0, 60.0, []),

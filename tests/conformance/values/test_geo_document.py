@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import struct
+from itertools import product
 from typing import Any
 
 import pytest
 
 import pqassay
+from damage import turns
+from each import each
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, Member, Struct, TinyParquet
 
 RULES = ("PQF-12[01]", "PQF-18[1-4]")
@@ -38,27 +41,31 @@ def findings(*columns: Column, keys: tuple[tuple[str, str], ...], **layout: Any)
 SPREAD = [point(0, 0), None, line((1, 1), (2, 5), order=">"), point(-3, 2, 9, code=1001)]
 
 
-@pytest.mark.parametrize(
-    "layout", [Layout(page_rows=2), Layout(version=2), Layout(dictionary=Encoding.RLE_DICTIONARY)]
-)
-@pytest.mark.parametrize("kind", ["binary", "geometry"])
-@pytest.mark.parametrize(
-    ("described", "expected"),
-    [
-        ({}, []),
-        ({"bbox": [-3, 0, 2, 5]}, []),
-        ({"bbox": [-3, 0, 9, 2, 5, 9]}, []),
-        ({"bbox": [-3, 0, 2, 4.9999999]}, []),
-        ({"bbox": [-3, 0, 2, 4.99]}, ["PQF-182"]),
-        ({"bbox": [-2, 0, 2, 5]}, ["PQF-182"]),
-        ({"bbox": [-3, 0, 10, 2, 5, 11]}, ["PQF-182"]),
-        ({"bbox": [0, 0, -3, 5]}, []),
-        ({"bbox": [1.5, 0, -3, 5]}, ["PQF-182"]),
-        ({"bbox": [-2, 0, 2, 5], "edges": "spherical"}, ["PQF-182"]),
-        ({"geometry_types": ["Point", "LineString", "Point Z"]}, []),
-        ({"geometry_types": ["Point", "LineString"]}, ["PQF-183"]),
-        ({"geometry_types": ["Point Z", "Polygon"]}, ["PQF-183"]),
-    ],
+@each(
+    ("described", "expected", "kind", "layout"),
+    turns(
+        [
+            ({}, []),
+            ({"bbox": [-3, 0, 2, 5]}, []),
+            ({"bbox": [-3, 0, 9, 2, 5, 9]}, []),
+            ({"bbox": [-3, 0, 2, 4.9999999]}, []),
+            ({"bbox": [-3, 0, 2, 4.99]}, ["PQF-182"]),
+            ({"bbox": [-2, 0, 2, 5]}, ["PQF-182"]),
+            ({"bbox": [-3, 0, 10, 2, 5, 11]}, ["PQF-182"]),
+            ({"bbox": [0, 0, -3, 5]}, []),
+            ({"bbox": [1.5, 0, -3, 5]}, ["PQF-182"]),
+            ({"bbox": [-2, 0, 2, 5], "edges": "spherical"}, ["PQF-182"]),
+            ({"geometry_types": ["Point", "LineString", "Point Z"]}, []),
+            ({"geometry_types": ["Point", "LineString"]}, ["PQF-183"]),
+            ({"geometry_types": ["Point Z", "Polygon"]}, ["PQF-183"]),
+        ],
+        list(
+            product(
+                ["binary", "geometry"],
+                [Layout(page_rows=2), Layout(version=2), Layout(dictionary=Encoding.RLE_DICTIONARY)],
+            )
+        ),
+    ),
 )
 def test_boxes_and_types_are_those_of_the_geometries(
     described: dict[str, Any], expected: list[str], kind: Any, layout: Layout

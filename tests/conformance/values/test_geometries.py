@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections import defaultdict
+from itertools import product
 from time import process_time
 
 import pyarrow as pa
@@ -13,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
-from damage import tries
+from damage import tries, turns
+from each import each
 from pqassay.values.claims.geometries import Geometries
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.base.errors import FormatError
@@ -112,29 +114,33 @@ def test_many_points_of_one_geometry_take_little_time(count: int) -> None:
     assert process_time() - before < 40_000 * 15e-6
 
 
-@pytest.mark.parametrize("kind", ["geometry", "geography"])
-@pytest.mark.parametrize(
-    "layout", [Layout(page_rows=2), Layout(version=2), Layout(dictionary=Encoding.RLE_DICTIONARY)]
-)
-@pytest.mark.parametrize(
-    ("last", "expected"),
-    [
-        (POINT, []),
-        (struct.pack("<BII", 1, 2, 0), []),
-        (struct.pack(">BIdddd", 0, 3001, 1, 2, 3, math.nan), []),
-        (b"", ["PQF-181"]),
-        (b"hello", ["PQF-181"]),
-        (b"\2" + POINT[1:], ["PQF-181"]),
-        (struct.pack("<BIdd", 1, 8, 1.0, 2.0), ["PQF-181"]),
-        (struct.pack("<BII", 1, 2, 1 << 31), ["PQF-181"]),
-        (POINT + POINT, ["PQF-181"]),
-        (several(4, [POINT] * 40), []),
-        (several(4, [POINT] * 40 + [LINE]), ["PQF-181"]),
-        (several(4, [LINE]), ["PQF-181"]),
-        (several(5, [LINE, POINT]), ["PQF-181"]),
-        (several(6, [several(3, []), LINE]), ["PQF-181"]),
-        (several(7, [LINE, POINT, several(4, [POINT])]), []),
-    ],
+@each(
+    ("last", "expected", "layout", "kind"),
+    turns(
+        [
+            (POINT, []),
+            (struct.pack("<BII", 1, 2, 0), []),
+            (struct.pack(">BIdddd", 0, 3001, 1, 2, 3, math.nan), []),
+            (b"", ["PQF-181"]),
+            (b"hello", ["PQF-181"]),
+            (b"\2" + POINT[1:], ["PQF-181"]),
+            (struct.pack("<BIdd", 1, 8, 1.0, 2.0), ["PQF-181"]),
+            (struct.pack("<BII", 1, 2, 1 << 31), ["PQF-181"]),
+            (POINT + POINT, ["PQF-181"]),
+            (several(4, [POINT] * 40), []),
+            (several(4, [POINT] * 40 + [LINE]), ["PQF-181"]),
+            (several(4, [LINE]), ["PQF-181"]),
+            (several(5, [LINE, POINT]), ["PQF-181"]),
+            (several(6, [several(3, []), LINE]), ["PQF-181"]),
+            (several(7, [LINE, POINT, several(4, [POINT])]), []),
+        ],
+        list(
+            product(
+                [Layout(page_rows=2), Layout(version=2), Layout(dictionary=Encoding.RLE_DICTIONARY)],
+                ["geometry", "geography"],
+            )
+        ),
+    ),
 )
 def test_the_last_value_of_a_column_is_looked_at(
     last: bytes, expected: list[str], layout: Layout, kind: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import struct
+from itertools import product
 from typing import Any, NamedTuple
 
 import duckdb
@@ -14,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
-from damage import tries
+from damage import tries, turns
+from each import each
 from pqassay.report.model import FileReport
 from pqassay.values.claims import texts
 from pqassay_golden.tiny.columns import AnyType, Scalar, decimal, meaning
@@ -112,9 +114,10 @@ def one_column(kind: AnyType, values: list[Any], layout: Layout, *, statistics: 
     return TinyParquet(columns, page_rows=2, layout=layout, statistics=statistics).build()
 
 
-@pytest.mark.parametrize("statistics", [False, True], ids=["without bounds", "with bounds"])
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=list(LAYOUTS))
-@pytest.mark.parametrize("edge", EDGES.values(), ids=list(EDGES))
+@each(
+    ("edge", "layout", "statistics"),
+    turns([(edge,) for edge in EDGES.values()], list(product(LAYOUTS.values(), [False, True]))),
+)
 def test_values_at_the_edge_are_right_and_those_beyond_it_are_found(
     edge: Edge, layout: Layout, statistics: bool
 ) -> None:

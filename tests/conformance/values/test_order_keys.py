@@ -31,6 +31,7 @@ FIXED: dict[tuple[Order, int], pa.DataType] = {
     (Order.HALF_TOTAL, 2): pa.binary(2),
     (Order.TIMESTAMP, 12): pa.binary(12),
     (Order.BYTES, 3): pa.binary(3),
+    (Order.SIGNED_12, 12): pa.binary(12),
     (Order.DECIMAL, 3): pa.binary(3),
     (Order.DECIMAL, 16): pa.binary(16),
     (Order.DECIMAL, 80): pa.binary(80),
@@ -130,5 +131,7 @@ def test_extremes_of_pages_are_those_that_the_specification_finds(
         keys_of_bound, usable = bound_keys(order, [bound], kind, longer)
         if usable[0]:
             counted = place_in(order, values)
-            mask = beyond(order, array, keys_of_bound[0], longer, above=True)
-            assert [value in counted and is_less(order, bound, value) for value in values] == mask.tolist()
+            above = beyond(order, array, keys_of_bound[0], longer, above=True)
+            below = beyond(order, array, keys_of_bound[0], longer, above=False)
+            assert [value in counted and is_less(order, bound, value) for value in values] == above.tolist()
+            assert [value in counted and is_less(order, value, bound) for value in values] == below.tolist()

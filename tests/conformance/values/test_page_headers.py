@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import pqassay
+from each import each
 from pqassay_golden.tiny.columns import AnyType, decimal, fixed
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
@@ -53,12 +54,12 @@ GOOD: dict[str, bytes] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", GOOD)
+@each("name", GOOD)
 def test_what_is_true_breaks_no_rule(name: str) -> None:
     assert set() == rules_of(GOOD[name])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "field", "page", "to", "rules"),
     [
         ("numbers", "max", 1, struct.pack("<q", 8), {"STA-052"}),

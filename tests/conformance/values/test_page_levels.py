@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from damage import turns
+from each import each
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.decoding import levels as page_levels
@@ -66,7 +69,12 @@ def both(raw: bytes, width: int, count: int) -> tuple[Any, Any]:
     return slow, (values, runs.taken)
 
 
-@given(sections, st.integers(0, 200), st.binary(max_size=3))
+many_runs = st.integers(0, 32).flatmap(
+    lambda width: st.tuples(st.just(width), st.lists(run_of(width), max_size=60).map(b"".join))
+)
+
+
+@given(sections | many_runs, st.integers(0, 2000), st.binary(max_size=3))
 def test_both_decoders_agree_on_runs(section: tuple[int, bytes], count: int, behind: bytes) -> None:
     width, raw = section
     slow, fast = both(raw + behind, width, count)
@@ -79,23 +87,6 @@ def test_both_decoders_agree_on_any_bytes(raw: bytes, width: int, count: int) ->
     slow, fast = both(raw, width, count)
 
     assert slow == fast
-
-
-many_runs = st.integers(0, 32).flatmap(
-    lambda width: st.tuples(st.just(width), st.lists(run_of(width), max_size=60).map(b"".join))
-)
-
-
-@given(many_runs, st.integers(1, 2000), st.binary(max_size=3), st.booleans())
-def test_jumping_from_run_to_run_finds_what_walking_does(
-    section: tuple[int, bytes], count: int, behind: bytes, cut: bool
-) -> None:
-    """Where there is a fault it finds nothing, and the walk says what is wrong."""
-    width, raw = section
-    raw = raw[: len(raw) // 2] if cut else raw + behind
-    runs = page_levels._by_jumps(raw, width, count) if raw else None
-    if runs is not None:
-        assert decode(raw, width=width, count=count) == (runs.values().tolist(), runs.taken)
 
 
 @pytest.mark.parametrize("width", [1, 3, 12])
@@ -181,9 +172,13 @@ def chunks_of(table: pa.Table, **options: Any) -> list[ColumnChunkUnderTest]:
     return file.part(ColumnChunks).all
 
 
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd", "brotli", "lz4"])
-@pytest.mark.parametrize("use_dictionary", [True, False])
+@pytest.mark.parametrize(
+    ("codec", "version", "use_dictionary"),
+    turns(
+        [(codec,) for codec in ("none", "snappy", "gzip", "zstd", "brotli", "lz4")],
+        list(product(["1.0", "2.0"], [True, False])),
+    ),
+)
 def test_levels_count_what_pyarrow_wrote(version: str, codec: str, use_dictionary: bool) -> None:
     chunks = chunks_of(
         nested_table(), data_page_version=version, compression=codec, use_dictionary=use_dictionary
@@ -265,22 +260,6 @@ def test_a_page_without_compression_has_its_length() -> None:
         decompressed(memoryview(CONTENT), CompressionCodec.UNCOMPRESSED, len(CONTENT) + 1)
 
 
-@pytest.mark.parametrize(
-    "codec",
-    [-1, 8, 99, 5000],
-)
-def test_a_codec_that_there_is_not_breaks_its_rule(codec: int) -> None:
-    with pytest.raises(Faulty) as caught:
-        decompressed(memoryview(b"abc"), codec, 3)
-
-    assert FaultKind.UNKNOWN_CODEC is caught.value.fault.kind
-
-
-def test_lzo_is_not_read() -> None:
-    with pytest.raises(NotChecked, match="LZO, which pqassay does not read"):
-        decompressed(memoryview(b"\x14abc\x11\0\0"), CompressionCodec.LZO, 3)
-
-
 def hadoop_frame(*parts: bytes) -> bytes:
     """Blocks of LZ4 behind their lengths."""
     packed = [pa.Codec("lz4_raw").compress(part, asbytes=True) for part in parts]
@@ -322,7 +301,7 @@ def deflated(bits: int) -> bytes:
 GZIP, ZLIB, BARE = deflated(31), deflated(15), deflated(-15)
 
 
-@pytest.mark.parametrize(
+@each(
     "raw",
     [
         ZLIB,

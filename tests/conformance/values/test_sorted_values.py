@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from audited_values import rules_of
 from damage import tries
+from each import each
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
 
 SORTS: dict[str, tuple[list[Any], list[Any], tuple[bool, bool], tuple[bool, bool], bool]] = {
@@ -25,7 +26,7 @@ SORTS: dict[str, tuple[list[Any], list[Any], tuple[bool, bool], tuple[bool, bool
 }
 
 
-@pytest.mark.parametrize("name", SORTS)
+@each("name", SORTS)
 def test_rows_are_compared_with_their_sorting_columns(name: str) -> None:
     numbers, texts, *given_orders, is_sorted = SORTS[name]
     columns = (Column("n", "int32", numbers), Column("t", "string", texts))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from audited_values import RULES, judged
+from each import each
 from pqassay.report.model import BROKEN
 from pqassay.values.claims import audit as value_audit
 from pqassay_golden.tiny.parquet import Column, TinyParquet
@@ -81,7 +82,7 @@ MUSEUM: dict[str, tuple[Callable[[bytes], Mutation], str]] = {
 """Damages that engines and tools do not notice, and a rule that does."""
 
 
-@pytest.mark.parametrize("damage", MUSEUM)
+@each("damage", MUSEUM)
 def test_damage_that_engines_read_over_is_found(damage: str) -> None:
     data = LAKE.build()
     make, rule = MUSEUM[damage]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import pqassay
 from audited_values import RULES, judged, rules_of
 from damage import tries
+from each import each
 from pqassay_golden.tiny.columns import AnyType, decimal, fixed
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.file_dissection import take_apart
@@ -294,7 +295,7 @@ SINGLE: dict[str, tuple[Column, str, Mutation]] = {
 }
 
 
-@pytest.mark.parametrize("name", SINGLE)
+@each("name", SINGLE)
 def test_what_only_some_columns_say_is_compared_as_well(name: str) -> None:
     column, rule, mutation = SINGLE[name]
     data = TinyParquet((column,), page_index=not column.layout or not column.layout.page_statistics).build()
@@ -433,7 +434,7 @@ def test_int96_timestamps_are_compared_as_they_are_stored() -> None:
     assert {"STA-041"} == rules_of(mutate(data, Mutation("set", f"{FACTS}.statistics.max_value", false)))
 
 
-@pytest.mark.parametrize("name", [name for name in TINY if name != "boolean"])
+@each("name", [name for name in TINY if name != "boolean"])
 def test_a_row_group_without_rows_is_audited(name: str) -> None:
     column = Column("c", TINY[name][0], [])
     data = TinyParquet((column,), row_group_rows=[0], layout=EVERYTHING, bloom_filters=("c",)).build()

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
-from damage import tries
+from damage import tries, turns
+from each import each
 from pqassay_golden.parquet_file.variants import A7, AB, B8, EIGHT, NAMES, NULL, SHREDDED, TAGS
 from pqassay_golden.tiny.parquet import VARIANT, Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.base.errors import Malformed
@@ -88,7 +89,7 @@ ANY_VALUES = st.one_of(st.binary(max_size=12), VALUES, damaged(VALUES))
 ANY_NAMES = st.one_of(st.binary(max_size=8), dictionaries(), damaged(dictionaries()))
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "why"),
     [
         ("", "a value has no first byte"),
@@ -151,19 +152,21 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-@pytest.mark.parametrize(
-    ("last", "expected"),
-    [
-        (row(AB), []),
-        (row(AB, metadata=NAMES[:-1]), ["PQF-176"]),
-        (row(AB, metadata=b"\x12" + NAMES[1:]), ["PQF-176"]),
-        (row(AB[:-1]), ["PQF-177"]),
-        (row(AB, metadata=bytes.fromhex("01 01 00 01 61")), ["PQF-178"]),
-        (row(AB, metadata=bytes.fromhex("01 02 00 01 02 62 61")), ["PQF-178"]),
-        (row(AB, metadata=bytes.fromhex("01 02 00 01 02 61 61")), ["PQF-178"]),
-        (row(NULL, metadata=bytes.fromhex("11 02 00 01 02 61 61")), ["PQF-178"]),
-    ],
+@each(
+    ("last", "expected", "layout"),
+    turns(
+        [
+            (row(AB), []),
+            (row(AB, metadata=NAMES[:-1]), ["PQF-176"]),
+            (row(AB, metadata=b"\x12" + NAMES[1:]), ["PQF-176"]),
+            (row(AB[:-1]), ["PQF-177"]),
+            (row(AB, metadata=bytes.fromhex("01 01 00 01 61")), ["PQF-178"]),
+            (row(AB, metadata=bytes.fromhex("01 02 00 01 02 62 61")), ["PQF-178"]),
+            (row(AB, metadata=bytes.fromhex("01 02 00 01 02 61 61")), ["PQF-178"]),
+            (row(NULL, metadata=bytes.fromhex("11 02 00 01 02 61 61")), ["PQF-178"]),
+        ],
+        [(layout,) for layout in LAYOUTS.values()],
+    ),
 )
 def test_the_last_variant_of_a_column_is_looked_at(
     last: dict[str, Any], expected: list[str], layout: Layout
@@ -177,7 +180,7 @@ def test_the_last_variant_of_a_column_is_looked_at(
     assert expected == rules_of(listed.build())
 
 
-@pytest.mark.parametrize(
+@each(
     ("last", "expected"),
     [
         (row(None, field(typed=1)), []),

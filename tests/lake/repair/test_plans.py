@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,18 @@ def run(*arguments: str, code: int = 0) -> Result:
 def reported(*paths: str, tier: str = "values") -> None:
     report = pqassay.check(list(paths), tier=tier)  # type: ignore[arg-type]  # a tier
     Path("report.json").write_text(report.to_json())
+
+
+@pytest.fixture
+def golden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Copies a golden table into the current folder, and reports on it."""
+    monkeypatch.chdir(tmp_path)
+
+    def copied(case: str, name: str = "sales", tier: str = "values") -> None:
+        shutil.copytree(GOLDEN_FILES / case / "table", name)
+        reported(name, tier=tier)
+
+    return copied
 
 
 def planned(*options: str) -> dict[str, Any]:
@@ -99,12 +112,8 @@ def test_the_list_is_written_as_csv_and_json_and_statements_as_files_to_run(lake
     )
 
 
-def test_a_finding_about_a_table_names_the_files_that_it_is_about(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(GOLDEN_FILES / "dlt/bounds-inverted/table", tmp_path / "sales")
-    monkeypatch.chdir(tmp_path)
-    reported("sales", tier="meta")
+def test_a_finding_about_a_table_names_the_files_that_it_is_about(golden: Callable[..., None]) -> None:
+    golden("dlt/bounds-inverted", tier="meta")
 
     plan = planned()
 
@@ -113,10 +122,8 @@ def test_a_finding_about_a_table_names_the_files_that_it_is_about(
     ]
 
 
-def test_what_no_statement_mends_is_left_to_a_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(GOLDEN_FILES / "dlt/commit-missing/table", tmp_path / "sales")
-    monkeypatch.chdir(tmp_path)
-    reported("sales", tier="meta")
+def test_what_no_statement_mends_is_left_to_a_person(golden: Callable[..., None]) -> None:
+    golden("dlt/commit-missing", tier="meta")
 
     result = CliRunner().invoke(app, ["plan-repair", "report.json"])
 
@@ -149,11 +156,9 @@ def test_no_file_is_written_anew_that_readers_read_wrong(
 
 
 def test_delta_does_not_count_rows_where_the_log_has_a_false_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    golden: Callable[..., None], tmp_path: Path
 ) -> None:
-    shutil.copytree(GOLDEN_FILES / "dlt/rows-none/table", tmp_path / "sales")
-    monkeypatch.chdir(tmp_path)
-    reported("sales")
+    golden("dlt/rows-none")
 
     [step] = planned()["steps"]
 
@@ -163,11 +168,9 @@ def test_delta_does_not_count_rows_where_the_log_has_a_false_number(
     ] == step["statements"]
 
 
-def test_a_single_manifest_is_written_anew_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_manifest_is_written_anew_as_well(golden: Callable[..., None], tmp_path: Path) -> None:
     """The procedure of Iceberg leaves it as it is where manifests may become larger than it is."""
-    shutil.copytree(GOLDEN_FILES / "ice/rows-added-wrong/table", tmp_path / "ice")
-    monkeypatch.chdir(tmp_path)
-    reported("ice", tier="meta")
+    golden("ice/rows-added-wrong", "ice", tier="meta")
 
     [step] = planned()["steps"]
 
@@ -180,12 +183,8 @@ def test_a_single_manifest_is_written_anew_as_well(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("case", ["listed-twice", "spec-of-another-manifest"])
-def test_no_manifest_is_written_anew_that_is_read_wrong(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(GOLDEN_FILES / "ice" / case / "table", tmp_path / "ice")
-    monkeypatch.chdir(tmp_path)
-    reported("ice", tier="meta")
+def test_no_manifest_is_written_anew_that_is_read_wrong(case: str, golden: Callable[..., None]) -> None:
+    golden(f"ice/{case}", "ice", tier="meta")
 
     steps = planned()["steps"]
 
@@ -193,10 +192,8 @@ def test_no_manifest_is_written_anew_that_is_read_wrong(
     assert repairs.ICEBERG_MANIFESTS_READ.text in [note for step in steps for note in step["notes"]]
 
 
-def test_delete_files_are_in_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(GOLDEN_FILES / "ice/positions-by-another-id/table", tmp_path / "ice")
-    monkeypatch.chdir(tmp_path)
-    reported("ice")
+def test_delete_files_are_in_the_table(golden: Callable[..., None]) -> None:
+    golden("ice/positions-by-another-id", "ice")
 
     steps = {step["repair"]: step for step in planned()["steps"]}
 

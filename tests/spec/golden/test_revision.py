@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import revisions
+from each import each
 from golden_cases import golden_cases
 from places import GOLDEN_FILES, ROOT
 from pqassay_spec.golden import revision
@@ -51,7 +52,7 @@ def test_what_was_added_is_told_apart_from_what_changed_and_what_has_gone() -> N
     ] == listed.differences({"pix/a": "1" * 64, "pix/b": "4" * 64, "pix/d": "5" * 64})
 
 
-@pytest.mark.parametrize("member", [name for name in ASKED if name in MANIFEST])
+@each("member", [name for name in ASKED if name in MANIFEST])
 def test_the_digest_covers_what_is_asked(member: str) -> None:
     changed = {**MANIFEST, member: "another"}
 

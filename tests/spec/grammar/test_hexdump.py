@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from each import each
 from pqassay_spec.grammar.hexdump import annotated, annotated_ranges, describe, format_row, marked, show
 from pqassay_spec.grammar.trace import Leaf, trace
 from pqassay_spec.idx1.blob import BLOB, build_blob
@@ -91,7 +92,7 @@ def test_a_row_shows_ascii_and_dots_for_the_rest() -> None:
     )  # the space at the end is cut off
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "label", "expected"),
     [
         (7, "", "7"),

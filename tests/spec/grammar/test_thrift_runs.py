@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from damage import EXAMPLES, tries
+from damage import FEWER, tries
+from each import each
 from pqassay.strategies import records
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import I16, I32, I64, Record, Scalar, grammar
@@ -62,7 +63,7 @@ def test_both_agree_on_every_footer_with_one_byte_changed() -> None:
     different = []
     for place in range(len(SMALL_FOOTER)):
         flipped = [SMALL_FOOTER[place] ^ 1 << bit for bit in range(8)]
-        for value in [*flipped, 0, 0x7F, 0x80, 0xFF][place % EXAMPLES :: EXAMPLES]:
+        for value in [*flipped, 0, 0x7F, 0x80, 0xFF][place % FEWER :: FEWER]:
             data = SMALL_FOOTER[:place] + bytes((value,)) + SMALL_FOOTER[place + 1 :]
             if outcome(data) != outcome(data, READER):
                 different.append((place, value))
@@ -102,7 +103,7 @@ def test_what_a_shape_matches_is_what_the_decoder_reads(kind: type[Record]) -> N
                 assert column(slot, [raw])[0] == value
 
     check()
-    assert len(met) > 20 // EXAMPLES
+    assert len(met) > 20 // FEWER
 
 
 @given(st.lists(st.integers(-(2**55), 2**55 - 1), min_size=1, max_size=40))
@@ -147,7 +148,7 @@ USES: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", USES)
+@each("name", USES)
 def test_an_element_is_decoded_when_it_is_used(name: str) -> None:
     chunk = columns()[0]
     plain = decode(FileMetaData, SMALL_FOOTER)[0].row_groups[0].columns[0]

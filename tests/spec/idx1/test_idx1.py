@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import each
 from pqassay_spec.base.errors import FormatError, Malformed, Truncated
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import Leaf
@@ -45,7 +46,7 @@ from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement, Type
 # ----------------------------------------------------------------------------------------- the offset key
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "offset", "canonical"),
     [
         ("52", 52, True),
@@ -66,7 +67,7 @@ def test_the_published_reader_accepts_one_plus_sign_and_leading_zeros(
     assert is_canonical_offset(text) == canonical
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "", "+", "-5", "-0", "++5", "+-5", "abc", " 52", "52 ", "52\n", "\t52", "0x76", "118.0", "1e3", "1_000", "1,000",
@@ -104,8 +105,9 @@ PAYLOADS: list[tuple[bytes, list[str], list[str], list[tuple[Loss, int, str]]]] 
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("payload", "published", "exact", "lost"), PAYLOADS, ids=[repr(row[0]) for row in PAYLOADS]
+@each(
+    ("payload", "published", "exact", "lost"),
+    PAYLOADS,
 )
 def test_the_published_reading_the_exact_reading_and_the_losses(
     payload: bytes, published: list[str], exact: list[str], lost: list[tuple[Loss, int, str]]
@@ -115,7 +117,7 @@ def test_the_published_reading_the_exact_reading_and_the_losses(
     assert list(losses(payload)) == lost
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         "x\u2028y",  # line separator
@@ -157,7 +159,7 @@ def test_a_payload_that_is_not_utf_8_is_malformed_at_its_first_bad_byte(
 # ----------------------------------------------------------------------------------- writing without losses
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "payload"),
     [
         ([], b""),
@@ -263,7 +265,7 @@ def test_a_length_that_is_a_little_wrong_gives_a_wrong_set_without_an_error(
     assert read_published(damaged(4, length.to_bytes(8, "little")), "52") == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "text", "rule", "field", "offset"),
     [
         (BytesSource(FILE), "abc", "IDX1-003", None, None),
@@ -394,7 +396,7 @@ def test_any_companion_survives_being_written_and_parsed(companion: Companion) -
 NOT_A_COUNT = "a whole number from 0 to 2^64-1"
 
 
-@pytest.mark.parametrize(
+@each(
     ("member", "value", "what"),
     [
         ("column", "country", "a list of names"),
@@ -422,7 +424,7 @@ def test_a_member_of_another_type_is_named(member: str, value: object, what: str
     assert str(caught.value) == f"key pqassay.distinct_index: member {member!r} is not {what} [IDX1-020]"
 
 
-@pytest.mark.parametrize("member", list(GOOD))
+@each("member", list(GOOD))
 def test_a_missing_member_is_named(member: str) -> None:
     with pytest.raises(Malformed) as caught:
         parse_companion(json.dumps({name: value for name, value in GOOD.items() if name != member}))
@@ -430,7 +432,7 @@ def test_a_missing_member_is_named(member: str) -> None:
     assert caught.value.rule == "IDX1-020"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -444,7 +446,6 @@ def test_a_missing_member_is_named(member: str) -> None:
         "[" * 100_000,
         '{"offset": ' + "9" * 10_000 + "}",
     ],
-    ids=lambda text: ascii(text[:20]),
 )
 def test_what_is_no_json_object_is_malformed(text: str) -> None:
     with pytest.raises(Malformed) as caught:

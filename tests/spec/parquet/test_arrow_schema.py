@@ -8,6 +8,8 @@ import random
 import pyarrow as pa
 import pytest
 
+from damage import EXAMPLES
+from each import each
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.schema_copies.arrow import DEEPEST, ArrowField, ArrowType, Kind, read_arrow_schema
 
@@ -46,7 +48,7 @@ def value(schema: pa.Schema) -> str:
     return base64.b64encode(schema.serialize().to_pybytes()).decode()
 
 
-@pytest.mark.parametrize(("name", "kind"), TYPES.items())
+@each(("name", "kind"), TYPES.items())
 def test_every_type_is_read(name: str, kind: pa.DataType) -> None:
     fields = read_arrow_schema(value(pa.schema([pa.field("c", kind)])), most=10).fields
     assert [("c", name)] == [(field.name, str(field.type)) for field in fields]
@@ -78,17 +80,20 @@ def test_fields_are_followed_as_deep_as_pyarrow_goes() -> None:
         read_arrow_schema(value(nested(DEEPEST + 1)), most=DEEPEST + 2)
 
 
+TRIED = 2000 // EXAMPLES
+
+
 def test_what_pyarrow_refuses_is_refused_and_the_rest_is_read() -> None:
     """Damaged messages; texts that are not UTF-8 are refused by others than pyarrow, and a few faults are not looked for."""
     sound = pa.schema([pa.field(f"c{number}", kind) for number, kind in enumerate(TYPES.values())])
     raw = sound.serialize().to_pybytes()
     chance = random.Random(1)
     disagreements = 0
-    for _ in range(2000):
+    for _ in range(TRIED):
         damaged = bytearray(raw)
         damaged[chance.randrange(len(raw))] = chance.choice((0, 1, 255, chance.randrange(256)))
         disagreements += _is_read_by_pyarrow(bytes(damaged)) != _is_read(bytes(damaged))
-    assert disagreements < 2000 // 5
+    assert disagreements < TRIED // 5
 
 
 def _is_read_by_pyarrow(raw: bytes) -> bool:

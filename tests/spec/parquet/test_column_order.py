@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from each import each
 from pqassay_spec.grammar.thrift import UnknownField
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.parquet.column_order import (
@@ -158,7 +159,10 @@ ORDERS: list[tuple[SchemaElement, Order | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("element", "expected"), ORDERS, ids=lambda value: str(value)[:70])
+@each(
+    ("element", "expected"),
+    ORDERS,
+)
 def test_the_type_defined_order_follows_the_logical_type(
     element: SchemaElement, expected: Order | None
 ) -> None:
@@ -195,7 +199,10 @@ IGNORED = [
 ]
 
 
-@pytest.mark.parametrize("element", IGNORED, ids=lambda value: str(value)[:90])
+@each(
+    "element",
+    IGNORED,
+)
 def test_an_annotation_that_nobody_knows_or_that_fits_no_such_column_leaves_no_order(
     element: SchemaElement,
 ) -> None:
@@ -214,7 +221,7 @@ def test_only_geometries_intervals_and_columns_of_nulls_are_without_an_order() -
     ] == unordered
 
 
-@pytest.mark.parametrize(
+@each(
     ("column_order", "element", "expected"),
     [
         (None, leaf(Type.INT32), None),
@@ -279,7 +286,7 @@ def test_there_are_literals_of_every_order() -> None:
     assert set(Order) == set(ASCENDING)
 
 
-@pytest.mark.parametrize("order", Order)
+@each("order", Order)
 def test_literals_ascend(order: Order) -> None:
     given_ = [bytes.fromhex(text) for text in ASCENDING[order]]
     keys = [key(order, raw) for raw in given_]
@@ -289,7 +296,7 @@ def test_literals_ascend(order: Order) -> None:
     assert given_ == sorted(set(given_), key=partial(key, order))
 
 
-@pytest.mark.parametrize(
+@each(
     ("order", "raw"),
     [
         (Order.BOOLEAN, b""),
@@ -415,20 +422,6 @@ def test_the_total_order_is_that_of_sign_and_magnitude(
     assert (left == right) == (key(order, left) == key(order, right))
 
 
-@pytest.mark.parametrize(("code", "width", "order"), PATTERNS)
-@settings(deadline=None)
-@given(data=st.data())
-def test_the_total_order_never_contradicts_the_order_of_numbers(
-    code: str, width: int, order: Order, data: st.DataObject
-) -> None:
-    floats = st.floats(allow_nan=False, width=8 * width)  # type: ignore[arg-type] # 16, 32 or 64
-    left, right = data.draw(floats), data.draw(floats)
-    assert len(packed(code)(left)) == width
-
-    if left < right:
-        assert key(order, packed(code)(left)) < key(order, packed(code)(right))
-
-
 @settings(deadline=None)
 @given(
     st.integers(-(1 << 31), (1 << 31) - 1),
@@ -449,7 +442,7 @@ def test_int96_timestamps_compare_by_day_and_then_by_nanosecond(
 # ---------------------------------------------------------------------------------------- bounds as bytes
 
 
-@pytest.mark.parametrize(
+@each(
     ("element", "good", "bad"),
     [
         (leaf(Type.BOOLEAN), ["00", "01"], ["", "02", "ff", "0000"]),
@@ -495,7 +488,7 @@ def test_deprecated_bounds_know_signed_comparison_alone() -> None:
     assert not {Order.UNSIGNED, Order.BYTES} & set(SIGNED_ORDERS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("order", "text", "expected"),
     [
         (Order.SIGNED, "ffffffff", "-1"),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from each import each
 from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
@@ -95,7 +96,7 @@ def test_pyarrow_writes_what_is_decoded_here_and_reads_what_is_encoded_here(
     assert values == pq.read_table(io.BytesIO(ours))["n"].to_pylist()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "why"),
     [
         ("", "not finished"),

@@ -15,6 +15,7 @@ import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
 
+from each import each
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.displaced import AS_BINARY, FIND_OUT
@@ -73,7 +74,7 @@ S3_ERROR = (
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "reason", "remedy"),
     [
         (gzip.compress(FILE), "compressed as a whole by gzip", "decompress it with gunzip, and check what comes out"),
@@ -108,7 +109,7 @@ HEAD = "cut that off (tail -c +{} FILE > COPY), and check the copy"
 LATIN = f"convert it back (iconv -f UTF-8 -t LATIN1), or {AS_BINARY}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "rule", "reason", "remedy"),
     [
         (b"", "PQF-001", "the file is empty", AGAIN),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import each
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.encoding.levels import bit_width, decode, encode, packed_run, repeating_run
 
@@ -53,7 +54,7 @@ def test_a_packed_run_may_be_filled_up_and_its_filling_cut_off() -> None:
     assert ([1] * 9, 3) == decode(bytes.fromhex("07 ff ff"), width=1, count=9)
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "width", "count", "reason", "offset"),
     [
         ("", 1, 1, "the runs end before the values do", 0),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.thrift import UnknownField, grammar
@@ -97,7 +98,7 @@ def outcome(data: bytes) -> FormatError | None:
     return None
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "rule", "field", "offset", "reason"),
     [
         (b"", "PQF-001", "head.magic", 0, "the file is empty"),
@@ -188,7 +189,7 @@ BLOOM_HEADER = bytes.fromhex("15 40 1c 1c 00 00 1c 1c 00 00 1c 1c 00 00 00")
 COLUMN = "footer.row_groups[0].columns[0]"
 
 
-@pytest.mark.parametrize(
+@each(
     ("members", "start"),
     [
         ({}, 104),
@@ -232,7 +233,7 @@ def test_a_chunk_gives_away_its_pages_its_indexes_and_its_bloom_filter() -> None
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("chunk", "kinds"),
     [
         (

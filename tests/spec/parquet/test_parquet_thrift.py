@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Iterator
 from enum import IntEnum
 
-import pytest
-
+from each import each
 from pqassay_spec.grammar.thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.parquet import thrift as parquet_thrift
 from pqassay_spec.parquet.thrift import (
@@ -51,7 +50,7 @@ def test_the_tables_are_all_there() -> None:
     assert (len(STRUCTS), len(ENUMS)) == (61, 8)
 
 
-@pytest.mark.parametrize("struct", STRUCTS)
+@each("struct", STRUCTS)
 def test_a_struct_is_documented_with_its_fields_whose_ids_ascend_and_says_whether_it_is_a_union(
     struct: type[Record],
 ) -> None:
@@ -73,7 +72,7 @@ def test_a_struct_is_documented_with_its_fields_whose_ids_ascend_and_says_whethe
         assert not any(field.required for field in struct.fields)
 
 
-@pytest.mark.parametrize("enum", ENUMS)
+@each("enum", ENUMS)
 def test_every_enum_is_documented_and_its_values_ascend(enum: type[IntEnum]) -> None:
     assert (enum.__doc__ or "").endswith(".")
     values = [member.value for member in enum]
@@ -134,7 +133,7 @@ PINNED: list[tuple[type[Record], int, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("struct", "identifier", "name", "kind"), PINNED)
+@each(("struct", "identifier", "name", "kind"), PINNED)
 def test_the_newest_fields_have_the_ids_of_the_standard(
     struct: type[Record], identifier: int, name: str, kind: str
 ) -> None:
@@ -142,7 +141,7 @@ def test_the_newest_fields_have_the_ids_of_the_standard(
     assert found[identifier] == (name, kind)
 
 
-@pytest.mark.parametrize(
+@each(
     ("struct", "required"),
     [
         (FileMetaData, ["version", "schema", "num_rows", "row_groups"]),
@@ -173,7 +172,7 @@ def test_required_fields_are_those_of_the_standard(struct: type[Record], require
     assert [field.name for field in struct.fields if field.required] == required
 
 
-@pytest.mark.parametrize(
+@each(
     ("enum", "name", "value"),
     [
         (parquet_thrift.Encoding, "ALP", 10),

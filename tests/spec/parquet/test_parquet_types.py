@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from each import each
 from pqassay_spec.parquet.schema.types import ANNOTATIONS, CONVERTED, annotation_of, converted_of, most_digits
 from pqassay_spec.parquet.thrift import (
     ConvertedType,
@@ -53,7 +54,7 @@ def test_a_converted_type_of_the_future_is_none() -> None:
     assert "JSON" == converted_of(SchemaElement(name="a", converted_type=ConvertedType.JSON))
 
 
-@pytest.mark.parametrize("length", range(1, 40))
+@each("length", range(1, 40))
 def test_as_many_digits_fit_as_the_greatest_number_has_nines(length: int) -> None:
     element = SchemaElement(name="a", type=Type.FIXED_LEN_BYTE_ARRAY, type_length=length)
     digits = most_digits(element)

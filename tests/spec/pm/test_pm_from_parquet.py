@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from places import INTEROP
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.base.sources import BytesSource, FileSource
@@ -138,7 +139,10 @@ def described(data: Path, **options: Any) -> SnapshotValue:
     return found.value
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: f"{path.parts[-3]} {path.parts[-2]}")
+@each(
+    "path",
+    REAL,
+)
 def test_real_files_say_what_their_parquet_files_do(path: Path) -> None:
     name = path.parent.name
     expected = replace(decoded(path), previous_sizes=())
@@ -419,7 +423,7 @@ WIDE_DECIMAL = LogicalType(DECIMAL=DecimalType(scale=0, precision=80))
 FLOAT16 = LogicalType(FLOAT16=Float16Type())
 
 
-@pytest.mark.parametrize(
+@each(
     ("element", "low", "high", "kept", "reason"),
     [
         (leaf(), i64(1), i64(2), (True, True), ""),
@@ -504,7 +508,7 @@ TWO = [leaf("t", repetition=REQUIRED, logicalType=MICROS), leaf("n")]
 UP, DOWN = [(0, False)], [(0, True)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("sorting", "declared"),
     [
         ([(0, False)], [UP, UP]),
@@ -541,7 +545,7 @@ def test_files_of_questdb_are_sorted_by_the_timestamp_unless_they_declare_someth
     assert [SortedBy(0)] == sorting_of(other, fields_of(other), questdb, path="encode")
 
 
-@pytest.mark.parametrize(
+@each(
     ("designated", "element", "ranges", "declared"),
     [
         (0, TWO[0], [(1, 5), (5, 9)], UP),

@@ -12,6 +12,7 @@ from construct import Array, Bytes, Int8ul, Int32ul, Struct
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import each
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, integer_format, member
@@ -186,7 +187,7 @@ def changed(offset: int, format_: str, value: int, data: bytes = ONE_COLUMN) -> 
     return bytes(mutable)
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "rule", "field"),
     [
         (ONE_COLUMN[:31], "PM-001", "header"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import each
 from places import INTEROP
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource
@@ -51,7 +52,10 @@ def test_the_key_of_the_document_is_read() -> None:
     )
 
 
-@pytest.mark.parametrize("path", QUESTDB_FILES, ids=lambda path: f"{path.parts[-3]} {path.parts[-2]}")
+@each(
+    "path",
+    QUESTDB_FILES,
+)
 def test_the_keys_of_real_files_are_read_and_built_alike(path: Path) -> None:
     with FileSource(path) as source:
         metadata, _ = read_footer(source, read_framing(source))
@@ -65,7 +69,7 @@ def test_there_are_real_files() -> None:
     assert 18 == len(QUESTDB_FILES)
 
 
-@pytest.mark.parametrize(
+@each(
     ("broken", "field", "words"),
     [
         ("", "key questdb", "no JSON"),

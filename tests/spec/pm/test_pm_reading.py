@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.pm import file as pm_file
@@ -104,7 +105,7 @@ def test_bloom_filters_in_the_parquet_file_are_ranges_and_absent_ones_are_none()
     assert value_of(built(bloom=0)).row_groups[0].chunks[0].bloom is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "rule"),
     [
         ({"designated": 1}, "PM-033"),

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 import xxhash
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from damage import tries
+from each import each
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom
 from pqassay_spec.pm import grammar as pm
@@ -26,7 +28,6 @@ from pqassay_spec.pm.value import SnapshotChunk, SnapshotColumn
 pytestmark = pytest.mark.slow
 
 BITSET = 64
-EXAMPLES = 50
 INT32, INT64, INT96, FLOAT, DOUBLE = (
     PhysicalType.INT32,
     PhysicalType.INT64,
@@ -250,7 +251,7 @@ def drawn(name: str) -> tuple[st.SearchStrategy[list[Any]], st.SearchStrategy[li
 
 @pytest.mark.parametrize("name", KINDS)
 @given(data=st.data())
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@tries(50, suppress_health_check=[HealthCheck.too_slow])
 def test_no_row_is_lost(name: str, data: st.DataObject) -> None:
     kind = KINDS[name]
     rows_of, predicates_of = drawn(name)
@@ -274,7 +275,7 @@ def facts(kind: str, *values: Any, **known: Any) -> Facts:
 NO_BLOOM: dict[str, Any] = {"may_hold": None}
 
 
-@pytest.mark.parametrize(
+@each(
     ("known", "left_out", "kept"),
     [
         (facts("DATE", 5, 9, **NO_BLOOM), ["=", 4], ["=", 6]),
@@ -341,7 +342,7 @@ def of_x(tree: list[Any]) -> list[Any]:
     return [tree[0], "x", *tree[1:]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("known", "predicate"),
     [
         # Not known, or known not to be a number.
@@ -415,7 +416,7 @@ def test_a_column_of_which_nothing_is_known_settles_nothing() -> None:
     assert not may_match(["and", ["=", "y", 1], ["=", "x", 4]], {"x": facts("DATE", 5)}.get)
 
 
-@pytest.mark.parametrize(
+@each(
     "predicate",
     [
         [],
@@ -449,7 +450,7 @@ def test_the_columns_of_a_predicate_are_named() -> None:
     assert {"a", "b", "c"} == pm_skip.columns_of(tree)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "expected"),
     [
         ("DATE", -2, ["feffffff"]),
@@ -484,7 +485,7 @@ def bound(kind: str, flags: int, sizes: int, slot: int, behind: bytes = b"") -> 
 INLINED = StatFlag.MIN_STAT_PRESENT | StatFlag.MIN_STAT_INLINED
 
 
-@pytest.mark.parametrize(
+@each(
     ("found", "expected"),
     [
         (bound("DATE", 0, 4, 5), None),

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import each
 from pqassay_spec.parquet.thrift import (
     ConvertedType,
     DateType,
@@ -45,7 +45,7 @@ def integer(width: int, *, signed: bool) -> LogicalType:
     return LogicalType(INTEGER=IntType(bitWidth=width, isSigned=signed))
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "element"),
     [
         (1, element(Type.BOOLEAN)),
@@ -106,7 +106,7 @@ def test_lists_of_doubles_are_arrays() -> None:
     assert 6 == inferred_type(integers, list_dimensions=1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "parts", "words"),
     [
         (0x4021C, TypeParts(28, precision=2, scale=1), "DECIMAL(2,1)"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import each
 from pqassay_spec.pm.value import (
     ExternalBloom,
     SnapshotChunk,
@@ -77,7 +78,7 @@ def test_what_may_be_null_may_be_left_out() -> None:
     assert wanted == from_json(record)
 
 
-@pytest.mark.parametrize(
+@each(
     ("record", "message"),
     [
         ([], "the value: no object"),

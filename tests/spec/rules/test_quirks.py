@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from each import each
 from places import GUIDES
 from pqassay_spec.rules import created_by
 from pqassay_spec.rules.catalogue import rules
@@ -11,7 +10,7 @@ from pqassay_spec.rules.created_by import Writer
 from pqassay_spec.rules.quirks import explanation, quirks
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("parquet-mr version 1.8.0 (build abc)", Writer("parquet-mr", (1, 8, 0), "1.8.0")),
@@ -38,7 +37,7 @@ def test_every_quirk_names_rules_that_exist_and_versions_that_are_numbers() -> N
         assert quirk.link.startswith("https://") or quirk.intended or is_ours
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "text", "is_known"),
     [
         ("PQF-021", "parquet-mr version 1.12.0 (build x)", True),

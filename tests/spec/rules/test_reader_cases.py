@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from each import each
 from places import GOLDEN_FILES
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules import reader_cases
@@ -38,7 +39,7 @@ def test_the_table_has_every_rule_for_readers_and_no_rule_for_writers() -> None:
     assert {*reader_rules(), *for_both} == set(patterns())
 
 
-@pytest.mark.parametrize("rule", patterns())
+@each("rule", patterns())
 def test_every_pattern_fits_a_golden_case(rule: str) -> None:
     assert [] == [
         pattern for pattern in patterns()[rule] if not any(fnmatchcase(case, pattern) for case in BROKEN)

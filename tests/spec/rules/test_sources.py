@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from each import each
 from pqassay_spec.grammar.thrift import Record
 from pqassay_spec.parquet import thrift
 from pqassay_spec.parquet.release_marks import EXTENSION, marks_of
@@ -83,7 +84,10 @@ def test_no_document_and_no_heading_is_there_for_nothing() -> None:
     assert {(name, heading) for name, one in documents().items() for heading in one.headings} <= named
 
 
-@pytest.mark.parametrize("one", documents().values(), ids=list(documents()))
+@each(
+    "one",
+    documents().values(),
+)
 def test_a_document_is_pinned_to_a_commit_or_says_why_not(one: Document) -> None:
     assert one.format in {known.format for known in releases().values()}
     if one.commit:

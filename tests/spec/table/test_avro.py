@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from places import GOLDEN_FILES
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.trace import trace
@@ -73,7 +74,7 @@ def test_a_number_has_no_more_than_64_bits(raw: bytes) -> None:
         LONG.parse(raw)
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "raw"),
     [
         ("bytes", LONG.build(1 << 40)),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from places import GOLDEN_FILES
 from pqassay_spec.table.last_checkpoint import CHECKSUM, checksum_of
 
@@ -30,9 +31,7 @@ def test_spark_writes_the_same(table: str) -> None:
     assert held[CHECKSUM] == checksum_of(held)
 
 
-@pytest.mark.parametrize(
-    "value", [None, True, -1, Decimal("1.50"), "é/ \ud800", [], {"a": [None]}, [[], {}]], ids=repr
-)
+@each("value", [None, True, -1, Decimal("1.50"), "é/ \ud800", [], {"a": [None]}, [[], {}]])
 def test_every_value_has_a_checksum(value: Any) -> None:
     assert 32 == len(checksum_of({"a": value}))
 

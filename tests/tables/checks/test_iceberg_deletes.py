@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
-from damage import tries
+from damage import EXAMPLES, tries
 from places import GOLDEN_FILES
 from pqassay.report.model import Finding
 from pqassay.stores.table_files import TableAt
@@ -280,11 +280,6 @@ def test_a_column_of_positions_has_to_be_one_of_whole_numbers(tmp_path: Path) ->
     )
 
 
-def test_worker_processes_find_the_same() -> None:
-    place = GOLDEN_FILES / "ice/deletes-behind-the-rows/table"
-    assert pqassay.check(place, jobs=1).to_json() == pqassay.check(place, jobs=2).to_json()
-
-
 def test_a_table_that_changed_under_the_judge_is_not_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,7 +301,7 @@ def test_no_damaged_delete_file_is_a_mistake_of_the_judge(tmp_path: Path) -> Non
     written(tmp_path, golden.POSITIONS)
     path, dice = tmp_path / "data/deletes-0.parquet", random.Random(26)
     good = path.read_bytes()
-    for _ in range(40):
+    for _ in range(40 if EXAMPLES == 1 else 8):
         damaged = bytearray(good)
         for _ in range(dice.randint(1, 3)):
             damaged[dice.randrange(4, len(good) - 8)] = dice.randrange(256)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import pqassay
+from each import each
 from pqassay_golden.iceberg.evolved import point, sites
 from pqassay_golden.iceberg.files import (
     LIST,
@@ -28,7 +29,7 @@ NEAR_ALL = (1 << 31) - 1
 """As many buckets as there are hashes without their sign, less one."""
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "raw", "hashed"),
     [
         ("int", (34).to_bytes(4, "little"), 2_017_239_379),
@@ -84,7 +85,7 @@ def test_points_are_in_order_but_for_longitudes(
     assert rules == [finding.rule for file in report.files for finding in file.findings]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "allowed"),
     [
         ("byte", "long", True),

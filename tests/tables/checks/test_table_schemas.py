@@ -16,6 +16,7 @@ import pytest
 
 import pqassay
 from places import GOLDEN_FILES
+from pqassay.report.model import Finding
 from pqassay_golden.delta.table import INFO, Json, add, commit, compact, lines, metadata
 from pqassay_golden.iceberg.files import (
     LIST,
@@ -35,16 +36,40 @@ from pqassay_spec.table.iceberg import NAME_MAPPING
 UTC = dt.UTC
 
 
-def made(folder: Path, files: Mapping[str, bytes]) -> list[str]:
-    """The rules that a table breaks, which is written to a folder."""
+def findings(folder: Path, files: Mapping[str, bytes]) -> list[Finding]:
+    """What is found in a table, which is written to a folder."""
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     report = pqassay.check(folder, tier="values")
     assert [] == [file.error for file in report.files if file.error]
-    return sorted(
-        {finding.rule for file in report.files for finding in file.findings if finding.verdict != "INFO"}
-    )
+    return [finding for file in report.files for finding in file.findings if finding.verdict != "INFO"]
+
+
+def made(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+    """The rules that a table breaks."""
+    return sorted({finding.rule for finding in findings(folder, files)})
+
+
+Kinds = list[tuple[str, pa.DataType, list[str]]]
+"""Types of columns, those as which they are stored, and the rules that this breaks."""
+
+
+def of_delta(folder: Path, kinds: Kinds, *features: str) -> list[tuple[str | None, str]]:
+    """The columns of tables that have one of each kind, and the rules that they break: where one is worse, others are not judged."""
+    found: list[tuple[str | None, str]] = []
+    for rule in ("DLT-066", "DLT-071"):
+        chosen = {f"c{number}": one for number, one in enumerate(kinds) if one[2] in ([], [rule])}
+        data = stored(pa.table({name: column(held) for name, (_, held, _) in chosen.items()}))
+        fields = [field(name, kind) for name, (kind, _, _) in chosen.items()]
+        found += [
+            (one.column, one.rule) for one in findings(folder / rule, delta_files(fields, data, *features))
+        ]
+    return sorted(found)
+
+
+def expected(kinds: Kinds) -> list[tuple[str | None, str]]:
+    return sorted((f"c{number}", rule) for number, (_, _, rules) in enumerate(kinds) for rule in rules)
 
 
 def stored(table: pa.Table, **options: Any) -> bytes:
@@ -69,13 +94,20 @@ def delta(
     folder: Path, fields: Json | list[Json], data: bytes, *features: str, partition: Mapping[str, str] | None = None, **properties: str
 ) -> list[str]:  # fmt: skip
     """The rules that a table of one file breaks."""
+    return made(folder, delta_files(fields, data, *features, partition=partition, **properties))
+
+
+def delta_files(
+    fields: Json | list[Json], data: bytes, *features: str, partition: Mapping[str, str] | None = None, **properties: str
+) -> dict[str, bytes]:  # fmt: skip
+    """A table of one file."""
     schema = struct(*fields) if isinstance(fields, list) else fields
     protocol = {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": list(features), "writerFeatures": list(features)}  # fmt: skip
     plain = {"minReaderVersion": 1, "minWriterVersion": 2}
     described = metadata(compact(schema), tuple(partition or ()), **properties)
     added = add("part-0.parquet", data, None, partition)
     log = lines(INFO, {"protocol": protocol if features else plain}, described, added)
-    return made(folder, {commit(0): log, "part-0.parquet": data})
+    return {commit(0): log, "part-0.parquet": data}
 
 
 def column(kind: pa.DataType) -> pa.Array[Any]:
@@ -93,50 +125,51 @@ def column(kind: pa.DataType) -> pa.Array[Any]:
     return pa.array([value, None], kind)
 
 
-@pytest.mark.parametrize(
-    ("kind", "held", "broken"),
-    [
-        ("long", pa.int64(), []),
-        ("long", pa.int32(), ["DLT-071"]),
-        ("long", pa.uint16(), ["DLT-071"]),
-        ("long", pa.string(), ["DLT-066"]),
-        ("integer", pa.int64(), ["DLT-066"]),
-        ("integer", pa.uint64(), ["DLT-066"]),
-        ("integer", pa.date32(), ["DLT-066"]),
-        ("short", pa.int8(), []),
-        ("byte", pa.int32(), ["DLT-071"]),
-        ("byte", pa.int8(), []),
-        ("double", pa.float32(), ["DLT-071"]),
-        ("double", pa.float16(), ["DLT-071"]),
-        ("double", pa.int32(), ["DLT-066"]),
-        ("float", pa.float64(), ["DLT-066"]),
-        ("decimal(9,2)", pa.decimal128(9, 2), []),
-        ("decimal(9,2)", pa.decimal128(7, 2), ["DLT-071"]),
-        ("decimal(9,2)", pa.decimal128(9, 1), ["DLT-066"]),
-        ("decimal(9,2)", pa.decimal128(12, 2), ["DLT-066"]),
-        ("decimal(9,2)", pa.int32(), ["DLT-066"]),
-        ("date", pa.date32(), []),
-        ("date", pa.int32(), ["DLT-066"]),
-        ("timestamp", pa.timestamp("us", "UTC"), []),
-        ("timestamp", pa.timestamp("ms", "UTC"), []),
-        ("timestamp", pa.timestamp("ns", "UTC"), ["DLT-071"]),
-        ("timestamp", pa.timestamp("us"), ["DLT-071"]),
-        ("timestamp", pa.int64(), ["DLT-066"]),
-        ("string", pa.binary(), []),
-        ("string", pa.binary(4), ["DLT-066"]),
-        ("string", pa.null(), []),
-        ("binary", pa.string(), ["DLT-071"]),
-        ("binary", pa.binary(4), ["DLT-071"]),
-        ("boolean", pa.bool_(), []),
-        ("boolean", pa.int32(), ["DLT-066"]),
-        ("int of a later version", pa.int32(), ["DLT-054"]),
-    ],
-)
-def test_a_type_of_delta_is_stored_as_it_may_be(
-    tmp_path: Path, kind: str, held: pa.DataType, broken: list[str]
-) -> None:
-    data = stored(pa.table({"n": column(held)}))
-    assert broken == delta(tmp_path, [field("n", kind)], data)
+STORED: Kinds = [
+    ("long", pa.int64(), []),
+    ("long", pa.int32(), ["DLT-071"]),
+    ("long", pa.uint16(), ["DLT-071"]),
+    ("long", pa.string(), ["DLT-066"]),
+    ("integer", pa.int64(), ["DLT-066"]),
+    ("integer", pa.uint64(), ["DLT-066"]),
+    ("integer", pa.date32(), ["DLT-066"]),
+    ("short", pa.int8(), []),
+    ("byte", pa.int32(), ["DLT-071"]),
+    ("byte", pa.int8(), []),
+    ("double", pa.float32(), ["DLT-071"]),
+    ("double", pa.float16(), ["DLT-071"]),
+    ("double", pa.int32(), ["DLT-066"]),
+    ("float", pa.float64(), ["DLT-066"]),
+    ("decimal(9,2)", pa.decimal128(9, 2), []),
+    ("decimal(9,2)", pa.decimal128(7, 2), ["DLT-071"]),
+    ("decimal(9,2)", pa.decimal128(9, 1), ["DLT-066"]),
+    ("decimal(9,2)", pa.decimal128(12, 2), ["DLT-066"]),
+    ("decimal(9,2)", pa.int32(), ["DLT-066"]),
+    ("date", pa.date32(), []),
+    ("date", pa.int32(), ["DLT-066"]),
+    ("timestamp", pa.timestamp("us", "UTC"), []),
+    ("timestamp", pa.timestamp("ms", "UTC"), []),
+    ("timestamp", pa.timestamp("ns", "UTC"), ["DLT-071"]),
+    ("timestamp", pa.timestamp("us"), ["DLT-071"]),
+    ("timestamp", pa.int64(), ["DLT-066"]),
+    ("string", pa.binary(), []),
+    ("string", pa.binary(4), ["DLT-066"]),
+    ("string", pa.null(), []),
+    ("binary", pa.string(), ["DLT-071"]),
+    ("binary", pa.binary(4), ["DLT-071"]),
+    ("boolean", pa.bool_(), []),
+    ("boolean", pa.int32(), ["DLT-066"]),
+]
+"""Types of Delta."""
+
+
+def test_a_type_of_delta_is_stored_as_it_may_be(tmp_path: Path) -> None:
+    assert expected(STORED) == of_delta(tmp_path, STORED)
+
+
+def test_a_type_of_a_later_version_is_none(tmp_path: Path) -> None:
+    data = stored(pa.table({"n": column(pa.int32())}))
+    assert ["DLT-054"] == delta(tmp_path, [field("n", "int of a later version")], data)
 
 
 def test_features_that_are_drafts_are_named(tmp_path: Path) -> None:
@@ -158,26 +191,22 @@ def test_old_timestamps_of_delta_are_right(tmp_path: Path) -> None:
     assert [] == delta(tmp_path, [field("n", "timestamp")], data)
 
 
-@pytest.mark.parametrize(
-    ("kind", "held", "broken"),
-    [
-        ("long", pa.int32(), []),
-        ("double", pa.int32(), []),
-        ("double", pa.float32(), []),
-        ("decimal(12,2)", pa.int32(), []),
-        ("decimal(9,3)", pa.decimal128(8, 2), []),
-        ("decimal(9,3)", pa.decimal128(9, 2), ["DLT-066"]),
-        ("timestamp_ntz", pa.date32(), []),
-        ("timestamp", pa.date32(), ["DLT-066"]),
-        ("integer", pa.int64(), ["DLT-066"]),
-        ("long", pa.uint16(), ["DLT-071"]),
-    ],
-)
-def test_a_type_of_delta_may_have_been_widened(
-    tmp_path: Path, kind: str, held: pa.DataType, broken: list[str]
-) -> None:
-    data = stored(pa.table({"n": column(held)}))
-    assert broken == delta(tmp_path, [field("n", kind)], data, "typeWidening", "timestampNtz")
+WIDENED: Kinds = [
+    ("long", pa.int32(), []),
+    ("double", pa.int32(), []),
+    ("double", pa.float32(), []),
+    ("decimal(12,2)", pa.int32(), []),
+    ("decimal(9,3)", pa.decimal128(8, 2), []),
+    ("decimal(9,3)", pa.decimal128(9, 2), ["DLT-066"]),
+    ("timestamp_ntz", pa.date32(), []),
+    ("timestamp", pa.date32(), ["DLT-066"]),
+    ("integer", pa.int64(), ["DLT-066"]),
+    ("long", pa.uint16(), ["DLT-071"]),
+]
+
+
+def test_a_type_of_delta_may_have_been_widened(tmp_path: Path) -> None:
+    assert expected(WIDENED) == of_delta(tmp_path, WIDENED, "typeWidening", "timestampNtz")
 
 
 DEEP = pa.array([{"tags": [{"n": 1}], "sizes": [("a", [2])]}], pa.struct([("tags", pa.list_(pa.struct([("n", pa.int64())]))), ("sizes", pa.map_(pa.string(), pa.list_(pa.int32())))]))  # fmt: skip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 from pathlib import Path
 
 import pytest
 
 import pqassay
+from each import each
 from places import GOLDEN_FILES
 from pqassay.errors import UsageError
 from pqassay.judge.options import CheckOptions
@@ -84,7 +84,7 @@ def test_an_older_version_is_judged_where_it_is_asked_for() -> None:
     assert at[2] == names(named)[1:]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"version": 9}, "there is no version 9; the log has 1 to 3"),
@@ -175,19 +175,6 @@ def test_a_vector_elsewhere_is_not_reachable_and_no_finding(tmp_path: Path) -> N
     assert "s3://elsewhere/vector.bin is outside of the folder of the table" in file.error
 
 
-def test_no_damaged_byte_of_a_vector_is_a_mistake_of_the_judge(tmp_path: Path) -> None:
-    table, dice = Path(shutil.copytree(DELETED, tmp_path / "t")), random.Random(25)
-    (path,) = table.glob("*.bin")
-    good = path.read_bytes()
-    for _ in range(30):
-        damaged = bytearray(good)
-        damaged[dice.randrange(len(good))] = dice.randrange(256)
-        path.write_bytes(damaged[: dice.choice([len(good), len(good), dice.randrange(len(good))])])
-        report = pqassay.check(table, tier="values")
-        assert [] == [file.error for file in report.files if file.error and "mistake" in file.error]
-        assert (path.read_bytes() != good) is bool(rules_of(report))
-
-
 HOSTILE = [
     "[" * 100_000,
     '{"add":' * 50_000,
@@ -212,17 +199,6 @@ def test_no_line_of_a_log_is_a_mistake_of_the_judge(table: Path, line: str) -> N
 
     report = pqassay.check(table, tier="values")
     assert [] == [file.error for file in report.files if file.error and "mistake" in file.error]
-
-
-def test_no_damaged_byte_of_a_log_is_a_mistake_of_the_judge(table: Path) -> None:
-    good, dice = (table / LOG).read_bytes(), random.Random(25)
-    for _ in range(300):
-        damaged = bytearray(good)
-        for _ in range(dice.randint(1, 4)):
-            damaged[dice.randrange(len(good))] = dice.choice(b'{}[]",:0919eE.-\\\0 tfn\xff')
-        (table / LOG).write_bytes(damaged)
-        report = pqassay.check(table, tier="footer")
-        assert [] == [file.error for file in report.files if file.error and "mistake" in file.error]
 
 
 def test_of_a_table_in_two_formats_it_is_said_which_is_judged(tmp_path: Path) -> None:

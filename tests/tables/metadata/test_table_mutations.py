@@ -62,8 +62,8 @@ pytestmark = pytest.mark.slow
 Files = dict[str, bytes]
 
 WHOLE = os.environ.get("PQASSAY_DAMAGES") == "all"
-MOST = 20_000 if WHOLE else 200
-JUDGED = 200 if WHOLE else 4
+MOST = 20_000 if WHOLE else 60
+JUDGED = 200 if WHOLE else 2
 """Files of each kind that go through the whole judge."""
 
 

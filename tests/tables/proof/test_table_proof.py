@@ -44,29 +44,58 @@ NEEDS_DELTALAKE = pytest.mark.skipif(
 )
 
 
-def proofs(table: Path, *engines: str) -> list[Proof]:
-    report = trial.proved(pqassay.check(table, tier="values"), engines=engines)
-    return [finding.proof for file in report.files for finding in file.findings if finding.proof]
+Proofs = dict[str, list[Proof]]
+"""By the case of a golden table."""
+
+
+def proved(family: str, *cases: str, engines: list[str]) -> Proofs:
+    """The proofs about golden tables, which are asked together: to start an engine takes longer than its queries."""
+    tables = {case: str(GOLDEN_FILES / family / case / "table") for case in cases}
+    report = trial.proved(pqassay.check(list(tables.values()), tier="values"), engines=engines)
+    return {
+        case: [
+            one.proof
+            for file in report.files
+            if file.path.startswith(f"{table}")
+            for one in file.findings
+            if one.proof
+        ]
+        for case, table in tables.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def of_delta() -> Proofs:
+    if find_spec("deltalake") is None:
+        pytest.skip("deltalake is not installed, by which engines read Delta tables")
+    cases = ("maximum-lowered", "plain", "maximum-of-the-rest-lowered", "rows-none")
+    return proved("dlt", *cases, engines=["deltalake", "polars"])
+
+
+@pytest.fixture(scope="module")
+def of_iceberg() -> Proofs:
+    if find_spec("pyiceberg") is None:
+        pytest.skip("pyiceberg is not installed, by which engines read Iceberg tables")
+    cases = ("maximum-lowered", "plain", "another-city", "column-of-another-id", "summary-too-low")
+    return proved("ice", *cases, "deletes-not-sorted", "vector-of-another-file", engines=["pyiceberg"])
 
 
 def seen(proof: Proof) -> dict[str, tuple[str, int, int]]:
     return {one.engine: (one.verdict, one.rows or 0, one.lost) for one in proof.engines}
 
 
-@NEEDS_DELTALAKE
-def test_a_maximum_that_is_lowered_loses_the_rows_above_it() -> None:
-    (proof,) = proofs(LOWERED, "deltalake", "polars")
+def test_a_maximum_that_is_lowered_loses_the_rows_above_it(of_delta: Proofs) -> None:
+    (proof,) = of_delta["maximum-lowered"]
 
     assert ("misled", "SELECT id FROM t WHERE id >= 6", 10) == (proof.outcome, proof.query, proof.true_rows)
     assert {"deltalake": ("rows lost", 8, 2), "Polars": ("rows lost", 8, 2)} == seen(proof)
     assert all("dlt/maximum-lowered/table" in (one.reproduce or "") for one in proof.engines)
-    assert [] == proofs(GOLDEN_FILES / "dlt/plain/table", "deltalake")
+    assert [] == of_delta["plain"]
 
 
-@NEEDS_DELTALAKE
-def test_true_rows_are_those_that_no_vector_removes() -> None:
-    (proof,) = proofs(GOLDEN_FILES / "dlt/maximum-of-the-rest-lowered/table", "deltalake")
-    assert (8, {"deltalake": ("rows lost", 7, 1)}) == (proof.true_rows, seen(proof))
+def test_true_rows_are_those_that_no_vector_removes(of_delta: Proofs) -> None:
+    (proof,) = of_delta["maximum-of-the-rest-lowered"]
+    assert (8, ("rows lost", 7, 1)) == (proof.true_rows, seen(proof)["deltalake"])
 
 
 @NEEDS_DELTALAKE
@@ -100,35 +129,32 @@ def test_the_table_of_a_file_is_found_around_it(tmp_path: Path) -> None:
     ]
 
 
-@NEEDS_PYICEBERG
-def test_an_upper_bound_that_is_lowered_loses_the_rows_above_it() -> None:
-    (proof,) = proofs(LOWERED_ICEBERG, "pyiceberg")
+def test_an_upper_bound_that_is_lowered_loses_the_rows_above_it(of_iceberg: Proofs) -> None:
+    (proof,) = of_iceberg["maximum-lowered"]
 
     assert ("misled", "SELECT id FROM t WHERE id >= 6") == (proof.outcome, proof.query)
     assert {"pyiceberg": ("rows lost", (proof.true_rows or 0) - 2, 2)} == seen(proof)
-    assert [] == proofs(GOLDEN_FILES / "ice/plain/table", "pyiceberg")
+    assert [] == of_iceberg["plain"]
 
 
-@NEEDS_PYICEBERG
-def test_the_line_that_asks_an_iceberg_table_again_runs_as_it_stands() -> None:
-    (proof,) = proofs(LOWERED_ICEBERG, "pyiceberg")
+def test_the_line_that_asks_an_iceberg_table_again_runs_as_it_stands(of_iceberg: Proofs) -> None:
+    (proof,) = of_iceberg["maximum-lowered"]
     (answer,) = proof.engines
     done = processes.run(["bash", "-c", answer.reproduce or ""], capture_output=True, text=True, check=True)
 
     assert str(answer.rows) == done.stdout.strip()
 
 
-@NEEDS_DELTALAKE
-def test_rows_that_are_counted_by_the_log_are_too_few() -> None:
-    (proof,) = proofs(GOLDEN_FILES / "dlt/rows-none/table", "deltalake", "pyarrow")
+def test_rows_that_are_counted_by_the_log_are_too_few(of_delta: Proofs) -> None:
+    (proof,) = of_delta["rows-none"]
+
     assert ("SELECT count(*) FROM t", 16, True) == (proof.query, proof.true_rows, proof.is_count)
     assert {"deltalake": ("rows lost", 8, 8)}.items() <= seen(proof).items()
     assert any("8 rows, 8 too few" in line for line in plain_lines(proof))
 
 
-@NEEDS_PYICEBERG
-def test_a_wrong_partition_value_loses_the_rows_that_the_file_holds() -> None:
-    (proof,) = proofs(GOLDEN_FILES / "ice/another-city/table", "pyiceberg")
+def test_a_wrong_partition_value_loses_the_rows_that_the_file_holds(of_iceberg: Proofs) -> None:
+    (proof,) = of_iceberg["another-city"]
 
     assert ("misled", "SELECT city FROM t WHERE city = 'Oslo'", 2) == (
         proof.outcome,
@@ -138,10 +164,11 @@ def test_a_wrong_partition_value_loses_the_rows_that_the_file_holds() -> None:
     assert {"pyiceberg": ("rows lost", 0, 2)} == seen(proof)
 
 
-@NEEDS_PYICEBERG
-def test_a_file_of_other_ids_and_a_wrong_summary_are_shown_on_the_same_rows_elsewhere() -> None:
-    (of_ids,) = proofs(GOLDEN_FILES / "ice/column-of-another-id/table", "pyiceberg")
-    (of_summary,) = proofs(GOLDEN_FILES / "ice/summary-too-low/table", "pyiceberg")
+def test_a_file_of_other_ids_and_a_wrong_summary_are_shown_on_the_same_rows_elsewhere(
+    of_iceberg: Proofs,
+) -> None:
+    (of_ids,) = of_iceberg["column-of-another-id"]
+    (of_summary,) = of_iceberg["summary-too-low"]
 
     assert ["wrong rows", "rows lost"] == [one.engines[0].verdict for one in (of_ids, of_summary)]
 
@@ -201,10 +228,9 @@ def test_a_copy_is_elsewhere_where_paths_are_too_long_for_the_folder_of_temporar
         pass
 
 
-@NEEDS_PYICEBERG
-def test_what_a_delete_file_says_falsely_is_tried_on_the_whole_table() -> None:
-    (of_order,) = proofs(GOLDEN_FILES / "ice/deletes-not-sorted/table", "pyiceberg")
-    (of_path,) = proofs(GOLDEN_FILES / "ice/vector-of-another-file/table", "pyiceberg")
+def test_what_a_delete_file_says_falsely_is_tried_on_the_whole_table(of_iceberg: Proofs) -> None:
+    (of_order,) = of_iceberg["deletes-not-sorted"]
+    (of_path,) = of_iceberg["vector-of-another-file"]
 
     assert ["not misled", ["right"]] == [of_order.outcome, [one.verdict for one in of_order.engines]]
     assert of_path.query is not None
@@ -257,6 +283,6 @@ def test_an_older_version_is_not_what_engines_read(tmp_path: Path) -> None:
     report = pqassay.check(table, tier="values", version=0)
     (proof,) = (one.proof for file in trial.proved(report, engines=["polars"]).files for one in file.findings)
 
-    assert [] == proofs(table)
+    assert [] == pqassay.check(table, tier="values").files[1].findings
     assert proof is not None
     assert "the finding is about an older version, and queries are tried on the newest" == proof.reason

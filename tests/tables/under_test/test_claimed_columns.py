@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from damage import tries
+from each import each
 from pqassay.checks.asking import ask
 from pqassay.tables.claims import ClaimPlace, Count, FileClaims
 from pqassay.under_test.file import FileUnderTest, Options
@@ -195,7 +196,7 @@ def test_a_bound_that_excludes_a_value_is_found(name: str, above: bool) -> None:
         assert {"ICE-032": [name]} == broken(content, iceberg_claims(by_id))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_a_count_that_is_not_that_of_the_footer_is_found(name: str) -> None:
     number = NAMES.index(name) + 1
     by_name = {**TRUE_STATS, NULLS: {**TRUE_STATS[NULLS], name: ROWS[name].count(None) + 1}}
