@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 
+from pages.frame import api_pages
 from pages.page import Site, case_page, rule_page
 
 import processes
@@ -36,6 +37,7 @@ def build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> processes.Complet
 
 NAMED = (
     *("rules/dlt-005.html", "rules/sta-041.html", "cases/blm-zeroed.html", "cases/ice-maximum-lowered.html"),
+    "reference/pqassay.errors.html",
     *("cases/pqf-plain.html", "cases/sta-max-too-small.html", "cases/sta-upper-bound-cut-not-raised.html"),
 )
 """The pages that tests name."""
@@ -57,13 +59,15 @@ def shown() -> frozenset[str]:
 
 
 def kinds() -> Iterator[tuple[Hashable, str]]:
-    """The pages of golden files, tables and rules, each with its kind."""
+    """The pages of golden files, tables, rules and modules, each with its kind."""
     site = Site()
     for case in (*site.cases.values(), *site.tables.values()):
         yield (case["family"], case["kind"], case.get("mutation", {}).get("op")), case_page(case["id"])
     for family in families():
         for rule in family.rules:
             yield (family.prefix, rule.role, rule.could), rule_page(rule.id)
+    for path, _ in api_pages.module_pages():
+        yield path.partition(".")[0], f"{path.removesuffix('.md')}.html"
 
 
 WITHOUT_SEARCH = "window.Worker = class extends EventTarget { postMessage() {} terminate() {} };"

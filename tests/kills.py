@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -14,7 +15,14 @@ import hashlib, itertools, json, os, sys
 import pyarrow.parquet, pyarrow.compute
 from pqassay_spec.parquet import thrift as parquet_thrift
 
-path, prepare, work = sys.argv[1:]
+for path, prepare, work in json.loads(sys.argv[1]):
+    case = os.fork()
+    if case == 0:
+        break
+    if os.waitpid(case, 0)[1]:
+        sys.exit(1)
+else:
+    sys.exit()
 exec(prepare)
 work = compile(work, "work", "exec")
 old = open(path, "rb").read()
@@ -82,34 +90,25 @@ print(states["old"], states["new"], len(ends))
 """
 
 
-def killed_everywhere(path: Path, prepare: str, work: str) -> tuple[int, int]:
-    """Run Python code on a file, looking at each of its calls what a kill would leave, and kill it wherever that changes.
+def killed_everywhere(*cases: tuple[Path, str, str]) -> list[tuple[int, int]]:
+    """Run Python code on files, looking at each of its calls what a kill would leave, and kill it wherever that changes.
 
-    Returns how many of the calls since it began to write would leave the old file, and how many the new one; anything else
-    is a failure.
+    Returns for each case how many of the calls since it began to write would leave the old file, and how many the new one;
+    anything else is a failure.
 
     Args:
-        path: The file, which the code knows as ``path``.
-        prepare: Code that runs once, for imports.
-        work: Code that replaces the file.
+        cases: The file, which the code knows as ``path``; code that runs once, for imports; and code that replaces the file.
     """
     roots = os.pathsep.join(str(ROOT / name) for name in ("spec", "reference_impl"))
+    told = json.dumps([[str(path), *code] for path, *code in cases])
     done = processes.run(
-        [
-            sys.executable,
-            "-W",
-            "ignore::DeprecationWarning",
-            "-c",
-            KILLED_EVERYWHERE,
-            str(path),
-            prepare,
-            work,
-        ],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", KILLED_EVERYWHERE, told],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": roots},
     )
     assert "" == done.stderr
-    old, new, states = map(int, done.stdout.split())
-    assert states > 2
-    return old, new
+    counts = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert len(cases) == len(counts)
+    assert min(states for _, _, states in counts) > 2
+    return [(old, new) for old, new, _ in counts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,14 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
+from idx1_files import edited
 from places import INTEROP
 from pqassay.report.model import Coverage, FileReport
 from pqassay_reference.pm import write
 from pqassay_reference.pm.generate import generate
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.grammar.thrift import grammar
-from pqassay_spec.parquet import file as parquet_file
-from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
@@ -83,15 +81,8 @@ def written(table: pa.Table, **options: Any) -> bytes:
     return buffer.getvalue()
 
 
-def with_footer(data: bytes, change: Callable[[FileMetaData], None]) -> bytes:
-    """A Parquet file whose footer was changed."""
-    source = BytesSource(data)
-    framing = parquet_file.read_framing(source)
-    metadata, _ = parquet_file.read_footer(source, framing)
-    change(metadata)
-    footer = grammar(FileMetaData).build(metadata)
-    tail = parquet_file.TAIL.build({"footer_length": len(footer), "magic": parquet_file.MAGIC})
-    return data[: framing.footer_start] + footer + tail
+with_footer = edited
+"""A Parquet file whose footer was changed."""
 
 
 # ------------------------------------------------------------------------------------------------ other values

@@ -36,7 +36,7 @@ from pqassay.judge.checker import check
 from pqassay.stores.targets import find
 from pqassay_suite.cases.case import CaseError
 from pqassay_suite.own_files.collection import COPY, files_in
-from pqassay_suite.own_files.file_survey import LIMITS, Survey, Surveyor
+from pqassay_suite.own_files.file_survey import LIMITS, Surveyor
 from pqassay_suite.own_files.second_readers import SecondReaders, TooFewReadersError, second_readers
 
 OWNERS_CALL_BAD = ("*bad_data/*", "*malformed/*", "*corrupt*", "*invalid*")
@@ -96,27 +96,38 @@ class Corpus:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class _Looked:
-    """One file: the judge's verdict, what each reader says, whether two read the same, and seconds of the judge."""
-
-    survey: Survey
-    readers: dict[str, str]
-    agreed: bool
-    seconds: float
-
-
-def _look(path: str, surveyor: Surveyor, readers: SecondReaders) -> _Looked:
+def _entries(
+    path: str, surveyor: Surveyor, readers: SecondReaders, *, is_bad: bool, slow: float
+) -> tuple[dict[str, str], bool]:
+    """The entries about one file by list, and whether two readers read the same."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         copy = Path(folder, COPY)
         copy.write_bytes(Path(path).read_bytes())
         begun = time.monotonic()
         survey = surveyor.survey(copy)
         seconds = time.monotonic() - begun
-        if survey.values > MOST_VALUES and (survey.is_sound or survey.decoded):
-            return _Looked(survey, {"": f"more than {MOST_VALUES:,} values"}, agreed=False, seconds=seconds)
-        confirmed = readers.confirmed(copy, survey.facts)
-    return _Looked(survey, confirmed.said, confirmed.rows is not None, seconds)
+        said, agreed = {"": f"more than {MOST_VALUES:,} values"}, False
+        if survey.values <= MOST_VALUES or not (survey.is_sound or survey.decoded):
+            confirmed = readers.confirmed(copy, survey.facts)
+            said, agreed = confirmed.said, confirmed.rows is not None
+    told = "; ".join(f"{reader}: {words}" if reader else words for reader, words in said.items())
+    crashes = [f"{reader} {words}" for reader, words in said.items() if words.startswith("crashed")]
+    entries: dict[str, str] = {}
+    if survey.judged == "errored" and not survey.rules:
+        crashes.insert(0, f"pqassay: {survey.error}")
+    elif not survey.is_sound and not is_bad:
+        entries["failed"] = ", ".join(survey.rules)
+    elif survey.is_sound and is_bad:
+        entries["passed"] = f"{survey.judged}; {told}"
+    if crashes:
+        entries["crashed"] = "; ".join(crashes)
+    if any(words.startswith("other rows") for words in said.values()):
+        entries["differ"] = told
+    elif not agreed and not is_bad:
+        entries["unread"] = told or "no column can be read"
+    if seconds > slow:
+        entries["slow"] = f"{seconds:.1f} s"
+    return entries, agreed
 
 
 def judge(
@@ -144,13 +155,15 @@ def judge(
     readers = readers or second_readers(None, None)
     corpus = Corpus(files=len(files.targets))
     with closing(Surveyor()) as surveyor, closing(readers), ThreadPoolExecutor(jobs) as pool:
-        paths = [target.path for target in files.targets.values()]
-        looked = pool.map(lambda path: _look(path, surveyor, readers), paths)
-        for name, one in zip(files.targets, looked, strict=True):
-            is_bad = _is_bad(name, bad)
-            corpus.bad += is_bad
-            corpus.agreed += one.agreed
-            _list(corpus, name, one, is_bad=is_bad, slow=slow)
+        looked = pool.map(
+            lambda one: _entries(one[1].path, surveyor, readers, is_bad=_is_bad(one[0], bad), slow=slow),
+            files.targets.items(),
+        )
+        for name, (entries, agreed) in zip(files.targets, looked, strict=True):
+            corpus.bad += _is_bad(name, bad)
+            corpus.agreed += agreed
+            for which, entry in entries.items():
+                corpus.lists[which][name] = entry
         corpus.readers = readers.names
     for table in (target for target in find([], literal=[str(folder)]).targets if target.is_table):
         corpus.tables += 1
@@ -170,27 +183,6 @@ def judge(
 
 def _is_bad(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path.lower(), pattern) for pattern in patterns)
-
-
-def _list(corpus: Corpus, name: str, one: _Looked, *, is_bad: bool, slow: float) -> None:
-    """Enter a file into the lists that it belongs to."""
-    survey, lists = one.survey, corpus.lists
-    said = "; ".join(f"{reader}: {words}" if reader else words for reader, words in one.readers.items())
-    crashes = [f"{reader} {words}" for reader, words in one.readers.items() if words.startswith("crashed")]
-    if survey.judged == "errored" and not survey.rules:
-        crashes.insert(0, f"pqassay: {survey.error}")
-    elif not survey.is_sound and not is_bad:
-        lists["failed"][name] = ", ".join(survey.rules)
-    elif survey.is_sound and is_bad:
-        lists["passed"][name] = f"{survey.judged}; {said}"
-    if crashes:
-        lists["crashed"][name] = "; ".join(crashes)
-    if any(words.startswith("other rows") for words in one.readers.values()):
-        lists["differ"][name] = said
-    elif not one.agreed and not is_bad:
-        lists["unread"][name] = said or "no column can be read"
-    if one.seconds > slow:
-        lists["slow"][name] = f"{one.seconds:.1f} s"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from page_tables import with_tables
+from page_tables import figures_of, rendered, tables_in, with_tables
 
 from pqassay_golden.generator import write_golden_files
 from pqassay_golden.tables import write_golden_tables
@@ -48,7 +46,7 @@ class Derived:
 
     def contents(self) -> Mapping[str, str]:
         """The text that each file should have, by its path."""
-        made: Mapping[str, str] = module_of(self).contents()
+        made: Mapping[str, str] = importlib.import_module(self.module).contents()
         return made
 
     def update(self, *, write: bool) -> list[str]:
@@ -61,17 +59,16 @@ class Derived:
 
 
 class PageTables(Derived):
-    """Tables in pages, and pictures: a module of `page_tables` makes them of figures. The first input is those, unless it reads them itself."""
+    """Tables in pages, and pictures: templates of `page_tables`. The first input has their figures, unless a module of the same name reads them."""
 
     def contents(self) -> Mapping[str, str]:
         """See `Derived`; the pages with these tables made again."""
-        module = module_of(self)
-        read = getattr(module, "read", lambda: json.loads(_stored(self.inputs[0])))
-        figures, pictures = read(), getattr(module, "PICTURES", {})
+        figures = figures_of(self.module, ROOT / self.inputs[0])
+        tables = tables_in(self.module, figures)
         return {
-            path: pictures[path](figures)
-            if path in pictures
-            else with_tables(_stored(path), module.TABLES, figures)
+            path: rendered(f"{self.module}.svg", figures)
+            if path.endswith(".svg")
+            else with_tables(_stored(path), tables)
             for path in self.outputs
         }
 
@@ -85,12 +82,6 @@ class GoldenFiles(Derived):
         files = write_golden_files(folder, dry_run=not write)
         changed, _, removed = write_golden_tables(folder, dry_run=not write)
         return [f"golden_files/{name}" for name in (*files.changed, *files.removed, *changed, *removed)]
-
-
-def module_of(derived: Derived) -> Any:
-    """The module that computes files; it is loaded when it is asked for."""
-    room = "page_tables." if isinstance(derived, PageTables) else ""
-    return importlib.import_module(room + derived.module)
 
 
 def _stored(path: str) -> str:

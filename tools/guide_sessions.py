@@ -49,9 +49,6 @@ SNIPPET = re.compile(r'--8<-- "([^"]+)"\n')
 OMISSION = ("…", "...")
 """What a line consists of that stands for any lines."""
 
-IN_PROCESS = {"pqassay": "pqassay.cli.main"}
-"""Commands that need no process of their own, and the modules of their apps."""
-
 SECONDS = 200.0
 """Time for a command of a shell, or a program in a process of its own; none takes a tenth of that on a quiet machine."""
 
@@ -147,35 +144,24 @@ def play(page: str, folder: Path, spark: object | None = None) -> Iterator[Playe
             if block.why_not or (block.needs_spark and spark is None):
                 continue
             if block.title:
-                Path(block.title).write_text(_whole(block.body), "utf-8")
+                named = SNIPPET.fullmatch(block.body)
+                text = (ROOT / named[1]).read_text("utf-8") if named else block.body
+                Path(block.title).write_text(text, "utf-8")
             elif block.language == "python":
-                text = _apart(block.body) if block.is_apart else _here(block.body, names)
+                if block.is_apart:
+                    text, code = _in_time([sys.executable, "-c", block.body])
+                    text += f"exit code {code}\n" if code else ""
+                else:
+                    stream = io.StringIO()
+                    with contextlib.redirect_stdout(stream):
+                        exec(compile(block.body, "guide", "exec"), names)
+                    text = stream.getvalue()
                 printed = "".join(f"{line.rstrip()}\n" for line in text.rstrip().splitlines())
             elif block.language == "text":
                 if before is not None:
                     yield Played(block, before)
             elif block.language == "console":
                 yield Played(block, "".join(_session(block.body)))
-
-
-def _whole(body: str) -> str:
-    """The text of a file that a page shows, or names for the site to show it."""
-    named = SNIPPET.fullmatch(body)
-    return (ROOT / named[1]).read_text("utf-8") if named else body
-
-
-def _here(body: str, names: dict[str, object]) -> str:
-    """What a block in Python prints. Raises what it raises."""
-    stream = io.StringIO()
-    with contextlib.redirect_stdout(stream):
-        exec(compile(body, "guide", "exec"), names)
-    return stream.getvalue()
-
-
-def _apart(body: str) -> str:
-    """What a block in Python prints in a process of its own, and how that ended if not well."""
-    printed, code = _in_time([sys.executable, "-c", body])
-    return printed if code == 0 else f"{printed}exit code {code}\n"
 
 
 def _in_time(command: list[str], seconds: float = SECONDS) -> tuple[str, int]:
@@ -237,7 +223,7 @@ def run(command: str) -> tuple[str, int]:
     where = REST.search(bare)
     end = where.start() if where else len(command)
     words = shlex.split(command[:end], comments=True)
-    if words and words[0] in IN_PROCESS and not BY_SHELL.search(bare):
+    if words and words[0] == "pqassay" and not BY_SHELL.search(bare):
         result = _invoked(words)
         if where is None:
             return result.output, result.exit_code
@@ -273,8 +259,8 @@ def _handed_on(result: Result, rest: str) -> tuple[str, int]:
 
 
 def _invoked(words: list[str]) -> Result:
-    """What a command gives whose app can be called in this process."""
-    app = importlib.import_module(IN_PROCESS[words[0]]).app
+    """What the command ``pqassay`` gives, called in this process."""
+    app = importlib.import_module("pqassay.cli.main").app
     # A process of its own would know nothing of the files that the one before has read.
     importlib.import_module("pqassay_reader.query.facts.footer_facts").KEPT_FACTS.clear()
     result = CliRunner().invoke(app, words[1:], prog_name=words[0])
@@ -314,16 +300,12 @@ def main() -> int:
     parser.add_argument("--spark", action="store_true", help="start Spark, and run the blocks that need it")
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
-        session = stack.enter_context(_spark_session()) if options.spark else None
+        session: object | None = None
+        if options.spark:
+            module = importlib.import_module("pqassay_spark.jobs.session")
+            session = stack.enter_context(module.spark_session(name="guides"))
         differing = sum(_compared(path, session, is_written=options.write) for path in options.pages)
     return 0 if options.write else min(differing, 1)
-
-
-def _spark_session() -> contextlib.AbstractContextManager[object]:
-    """A session of Spark, which is loaded only where it is wanted."""
-    module = importlib.import_module("pqassay_spark.jobs.session")
-    session: contextlib.AbstractContextManager[object] = module.spark_session(name="guides")
-    return session
 
 
 def _compared(path: Path, session: object | None, *, is_written: bool) -> int:

@@ -1,6 +1,6 @@
 """Ask every implementation about every golden file, and what each writes about all that read: ``make matrix``.
 
-    python tools/matrix.py [NAME ...] [--no-exchange | --only-exchange] [--older]
+    python tools/matrix.py [NAME ...] [--expectations] [--older]
 
 Without names, all implementations that are built are asked; with names, these, and the others that are built write for them and
 read what they write.  The results go to ``docs/data/results``: one file for each
@@ -196,11 +196,6 @@ def told(result: Result) -> str:
     return " ".join(text.split())[:MOST_TOLD]
 
 
-def written_by(one: Implementation, folder: Path) -> str | None:
-    """Have an implementation write its tables into a folder; its version."""
-    return asked(one, writer_cases(), folder, only=["encode"]).driver.version
-
-
 def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> dict[str, Any]:
     """Have each reader read and scan the files of each writer.
 
@@ -304,11 +299,6 @@ def exchange(
     write_whole(path, f"{json.dumps(before, indent=1)}\n".encode())
 
 
-def releases(chosen: Sequence[Implementation]) -> list[Implementation]:
-    """The older releases that some implementations list."""
-    return [one.of_release(release) for one in chosen for release in one.older if not one.missing]
-
-
 def report_on(one: Implementation, report: RunReport) -> None:
     """Keep the results of an implementation, and print what came of it."""
     lies = f"; lies: {told}" if (told := exposed(report)) else ""
@@ -322,11 +312,6 @@ def main() -> int:
     """Ask, and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--no-exchange", action="store_true", help="leave out what writers write for readers")
-    which.add_argument(
-        "--only-exchange", action="store_true", help="ask about nothing but what writers write for readers"
-    )
     parser.add_argument(
         "--expectations",
         action="store_true",
@@ -338,7 +323,8 @@ def main() -> int:
     options = parser.parse_args()
     chosen = [implementation(name) for name in options.names] if options.names else in_the_matrix()
     chosen = [one for one in chosen if one.name not in NOT_IN_THE_MATRIX]
-    for one in [one for one in chosen if one.release] + releases(chosen if options.older else []):
+    older = [one.of_release(old) for one in chosen if options.older and not one.missing for old in one.older]
+    for one in [one for one in chosen if one.release] + older:
         one.make()
         report_on(one, asked(one, kept_results.asked_cases(), revision=current()))
     chosen = [one for one in chosen if not one.release]
@@ -349,9 +335,6 @@ def main() -> int:
         versions: dict[str, str | None] = {}
         for one in ready:
             folder = written[one.name] = Path(name, one.name)
-            if options.only_exchange:
-                versions[one.name] = written_by(one, folder)
-                continue
             report = asked(one, kept_results.asked_cases(), folder, revision=current())
             versions[one.name] = report.driver.version
             if options.expectations:
@@ -360,13 +343,13 @@ def main() -> int:
                 for line in changed:
                     print(f"  {line}")
             report_on(one, report)
-        if ready and not options.no_exchange:
+        if ready:
             others = [one for one in in_the_matrix() if one not in chosen]
             others = [one for one in others if one.name not in why_skipped(others)]
             exchange(others, written, versions)
             for one in others:
-                written[one.name] = Path(name, one.name)
-                versions[one.name] = written_by(one, written[one.name])
+                folder = written[one.name] = Path(name, one.name)
+                versions[one.name] = asked(one, writer_cases(), folder, only=["encode"]).driver.version
             exchange(ready, written, versions)
     now = newest(results())
     print()

@@ -105,12 +105,6 @@ def environment(release: str) -> Path:
     return folder
 
 
-def version_of(folder: Path) -> str:
-    """The Spark of an environment."""
-    program = "import pyspark; print(pyspark.__version__)"
-    return said([folder / "bin" / "python", "-c", program], 0)
-
-
 def said(command: Sequence[str | Path], *codes: int) -> str:
     """What a command prints.
 
@@ -238,7 +232,7 @@ def _verdict(trial: Trial, on_spark: Done, alone: Done) -> str:
 def answers(release: str) -> dict[str, Any]:
     """What a release can do, by command: with a session of its own, and over Spark Connect."""
     folder = environment(release)
-    version = version_of(folder)
+    version = said([folder / "bin" / "python", "-c", "import pyspark; print(pyspark.__version__)"], 0)
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name:
         scratch = Path(name)
         for family in FAMILIES:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from shapes import shape
 
@@ -87,15 +86,16 @@ def pairs(folder: Path) -> list[Pair]:
     cases = [json.loads(path.read_text("utf-8")) for path in sorted(folder.rglob(MANIFEST))]
     files = {case["id"]: folder / case["id"] / case["input"]["file"] for case in cases}
     return [
-        Pair(name, files[name], files[case["parent"]] if "parent" in case else None, rules, *_mutation(case))
+        Pair(
+            case["id"],
+            files[case["id"]],
+            files.get(case.get("parent")),
+            tuple(case["expect"]["check"]["rules"]),
+            *(case.get("mutation", {}).get(name, "") for name in ("op", "path")),
+        )
         for case in cases
-        if (rules := tuple(case["expect"]["check"]["rules"])) and (name := case["id"])
+        if case["expect"]["check"]["rules"]
     ]
-
-
-def _mutation(case: dict[str, Any]) -> tuple[str, str]:
-    mutation = case.get("mutation", {})
-    return mutation.get("op", ""), mutation.get("path", "")
 
 
 def chosen(
@@ -244,10 +244,6 @@ class Tally:
 
     cases: dict[Seen, list[str]] = field(default_factory=dict[Seen, list[str]])
 
-    def add(self, seen: Seen, case: str) -> None:
-        """Count one answer."""
-        self.cases.setdefault(seen, []).append(case)
-
     def answers(self, engine: Engine, asked: Sequence[str]) -> EngineAnswers | None:
         """What it comes to, about some cases; ``None`` if nothing could be asked."""
         of = sum(map(len, self.cases.values()))
@@ -257,12 +253,11 @@ class Tally:
         worst: Seen = harms[0] if harms else "nothing"
         cases = self.cases[worst]
         case = cases[0] if worst in HARM else ""
-        each = tuple(self._worst_of(name) for name in asked) if case and len(asked) > 1 else ()
+        each = tuple(
+            next((seen for seen in SEEN if name in self.cases.get(seen, ())), None)
+            for name in (asked if case and len(asked) > 1 else ())
+        )
         return EngineAnswers(engine.title, engine.version or "", worst, len(cases), of, case, each)
-
-    def _worst_of(self, case: str) -> Seen | None:
-        """The worst answer about a case; ``None`` if nothing was asked about it."""
-        return next((seen for seen in SEEN if case in self.cases.get(seen, ())), None)
 
 
 @dataclass
@@ -302,7 +297,7 @@ class Measurement:
                     tally = self.tallies.setdefault((rule, engine.name), Tally())
                     for number in numbers:
                         if number in seen:
-                            tally.add(seen[number], pair.case)
+                            tally.cases.setdefault(seen[number], []).append(pair.case)
         self.reasons.update(found.reasons)
         self.asked |= found.of_rules.keys() - found.reasons.keys()
 
@@ -355,7 +350,7 @@ def _seen(
 ) -> dict[int, Seen]:
     """What an engine does with questions about a broken file; those are left out that it fails to answer of a healthy one."""
     programs = {number: (pair.broken, one.query, one.truth) for number, one in asked.items()}
-    answers = _answers(engine, pair.broken, programs, running, size)
+    answers = answers_of(engine, running, str(pair.broken), programs, size)
     found: dict[int, Seen] = {}
     for number, answer in answers.items():
         if answer.error == NOT_ASKED or answer.is_incomparable:
@@ -367,29 +362,41 @@ def _seen(
         if pair.changes_type if seen == "read fails" else not one.is_certain:
             continue
         controls = {place: (path, one.query, truth) for place, (path, truth) in enumerate(one.controls)}
-        healthy = _answers(engine, one.controls[-1][0], controls, running, size)
+        healthy = answers_of(engine, running, str(one.controls[-1][0]), controls, size)
         if all(effect_of(one) == "nothing" for one in healthy.values()):
             found[number] = seen
     return found
 
 
-def _answers(
+def answers_of(
     engine: Engine,
-    file: Path,
-    asked: Mapping[int, tuple[Path, Query, Path]],
     running: EngineProcesses,
+    file: str,
+    asked: Mapping[int, tuple[Path, Query, Path]],
     size: int,
+    path_for: Callable[[str], str] = str,
 ) -> dict[int, ProofAnswer]:
+    """What an engine answers to queries of files whose true rows are known; what it has no words for is not comparable.
+
+    Args:
+        engine: The engine.
+        running: Its processes.
+        file: What the limit of time and memory is about.
+        asked: For each number a file or table, the query and the true rows.
+        size: Bytes by which the time is reckoned.
+        path_for: Where the engine finds a file or table.
+    """
     programs: dict[int, Asked] = {}
+    found: dict[int, ProofAnswer] = {}
     for number, (path, query, truth) in asked.items():
         try:
-            programs[number] = engine.program(str(path), query), truth
-        except Unwritable:
-            continue
-    if not programs:
-        return {}
-    found = running.ask(engine, str(file), list(programs.values()), size)
-    return dict(zip(programs, found, strict=True))
+            programs[number] = engine.program(path_for(str(path)), query), truth
+        except Unwritable as error:
+            found[number] = ProofAnswer(error=str(error), is_incomparable=True)
+    if programs:
+        answers = running.ask(engine, file, list(programs.values()), size)
+        found |= dict(zip(programs, answers, strict=True))
+    return found
 
 
 def effect_of(answer: ProofAnswer) -> Seen:

@@ -17,7 +17,6 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,16 +96,16 @@ class NpmPackage:
         return content
 
     def _fetched(self) -> bytes:
-        for _ in range(ATTEMPTS - 1):
-            with suppress(PackageMissingError):
+        reason: PackageMissingError | None = None
+        for _ in range(ATTEMPTS):
+            try:
                 return self._asked_for()
-        try:
-            return self._asked_for()
-        except PackageMissingError as error:
-            raise PackageMissingError(
-                f"{error}. Where npm's registry can be reached, `npm pack {self}` fetches it: put it at {self.kept_at}, "
-                f"or name its place with {self.variable}"
-            ) from error
+            except PackageMissingError as error:
+                reason = error
+        raise PackageMissingError(
+            f"{reason}. Where npm's registry can be reached, `npm pack {self}` fetches it: put it at {self.kept_at}, "
+            f"or name its place with {self.variable}"
+        ) from reason
 
     def _asked_for(self) -> bytes:
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@ A score means something only beside what a program gets that does nothing right.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -86,9 +87,7 @@ def _value(value: Any) -> str:
     if isinstance(value, dict):
         members = ", ".join(f"{_key(str(key))} = {_value(member)}" for key, member in value.items())
         return f"{{ {members} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(_value(item) for item in value)}]"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return json.dumps(value)  # all but tables are written alike in JSON and TOML
 
 
 def _key(key: str) -> str:

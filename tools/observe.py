@@ -13,7 +13,6 @@ import datetime as dt
 import re
 import sys
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -42,15 +41,6 @@ def require_engines() -> None:
     lacking = [f"{engine.title}: {how}" for engine in ENGINES if (how := engine.how_to_install) is not None]
     if lacking:
         raise SystemExit("not all engines are here; " + "; ".join(lacking))
-
-
-def known() -> Mapping[str, Observation]:
-    """What the table says now, of rules that still are."""
-    return (
-        {rule: found for rule, found in observations().items() if rule in file_rules()}
-        if TABLE_FILE.exists()
-        else {}
-    )
 
 
 FINDING = re.compile(r"  (?:FAIL|WARN|POLICY|INFO) (\S+)")
@@ -85,34 +75,6 @@ def contents() -> dict[str, str]:
     return {name: refreshed(text, observations()) for name, text in texts.items() if LABEL in text}
 
 
-def summary(entries: Mapping[str, Observation]) -> list[str]:
-    """How often what could happen was seen, for each effect that a FAIL could have."""
-    lines: list[str] = []
-    for could in dict.fromkeys(rule.could for rule in file_rules().values()):
-        seen = Counter(
-            entries[rule.id].effect
-            for rule in file_rules().values()
-            if rule.id in entries and rule.could == could and rule.verdict == "FAIL"
-        )
-        told = ", ".join(f"{count} {effect}" for effect, count in seen.most_common())
-        lines.append(f"FAIL that could mean {could}: {sum(seen.values())}; observed: {told}")
-    return lines
-
-
-def understated(entries: Mapping[str, Observation]) -> list[str]:
-    """Rules of which worse was seen than the catalogue says could happen."""
-    grave = {
-        "rows lost": 0,
-        "wrong rows": 0,
-        "read fails": 1,
-    }  # of the first two, the one is as bad as the other
-    return [
-        f"{rule.id} says {rule.could}, and did worse: {entries[rule.id].summary.sentence}"
-        for rule in file_rules().values()
-        if rule.id in entries and grave.get(entries[rule.id].effect, 2) < grave.get(rule.could, 2)
-    ]
-
-
 def main(ids: Sequence[str]) -> None:
     """Measure some rules, all without any, and write the table."""
     if unknown := [rule for rule in ids if rule not in file_rules()]:
@@ -121,7 +83,7 @@ def main(ids: Sequence[str]) -> None:
         raise SystemExit(f"{told[0]} is about tables: python tools/write_table_engines.py --ask")
     require_engines()
     begun = time.monotonic()
-    entries = dict(known())
+    entries = {rule: found for rule, found in observations().items() if rule in file_rules()}
     wanted = [
         rule
         for rule in file_rules().values()
@@ -134,9 +96,7 @@ def main(ids: Sequence[str]) -> None:
             print(f"{number} of {len(wanted)}: {rule} {found.summary.sentence}", flush=True)
             if number % AT_ONCE == 0:  # who interrupts this keeps what was measured
                 write_whole(TABLE_FILE, table_text(entries).encode())
-    entries = {rule: found for rule, found in entries.items() if rule in file_rules()}
     write_whole(TABLE_FILE, table_text(entries).encode())
-    print(*understated(entries), *summary(entries), sep="\n")
     print(
         f"{len(wanted)} rules in {time.monotonic() - begun:.0f} s; {TABLE_FILE.relative_to(ROOT)}; now: make generate"
     )

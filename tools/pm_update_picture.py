@@ -6,11 +6,12 @@ keeps every state of the file. The places of the regions, the sizes, and what a 
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+
+import jinja2
 
 from pqassay_reference.pm.growth import grow_in
 from pqassay_reference.pm.read import PmReader
@@ -19,6 +20,7 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.pm import grammar as pm
 
 ROOT = Path(__file__).resolve().parent.parent
+TEMPLATES = Path(__file__).resolve().parent / "pages/templates"
 PICTURE = "spec/chapters/pictures/pm-update.svg"
 
 CHAIN = ROOT / "golden_files" / "interop" / "questdb-9.4.3"
@@ -136,61 +138,18 @@ def look(region: Region, state: State) -> str:
 
 # ----------------------------------------------------------------------------------------------------- the drawing
 
-WIDTH, TOP, ROW = 760, 44, 98
 LEFT, RIGHT = 98, 558
 """The horizontal space of the files."""
-TEXT = 572
-"""Where the texts about readers begin."""
 
-INK, LINE, PALE = "#263238", "#546e7a", "#4f636d"
-FILLS = {"header": "#eceff1", "block": "#e0f2f1", "footer": "#ffe0b2", "bytes": "#eceff1"}
-LOOKS = {
-    "dead": {"fill": "#f5f5f5", "stroke-dasharray": "5 3"},
-    "unseen": {"fill": "#ffffff", "stroke-dasharray": "2 3"},
-}
 SHARE = 0.3
 """Share of the width that goes by bytes; the rest is the same for each part, so that a footer has room for its name."""
 
-
-class Drawing:
-    """An SVG picture on a white ground, which is legible on a dark page as well."""
-
-    def __init__(self, height: int, label: str) -> None:
-        self.root = ET.Element(
-            "svg",
-            {
-                "xmlns": "http://www.w3.org/2000/svg",
-                "viewBox": f"0 0 {WIDTH} {height}",
-                "role": "img",
-                "aria-label": label,
-                "font-family": "sans-serif",
-                "font-size": "12",
-            },
-        )
-        self.rectangle(0, 0, WIDTH, height, fill="#ffffff", rx="6")
-
-    def rectangle(self, x: float, y: float, width: float, height: float, **more: str) -> None:
-        """Add a rectangle."""
-        place = {"x": x, "y": y, "width": width, "height": height}
-        ET.SubElement(self.root, "rect", {**{name: f"{at:g}" for name, at in place.items()}, **more})
-
-    def text(self, x: float, y: float, words: str, **more: str) -> None:
-        """Add a line of text, whose baseline is at ``y``."""
-        ET.SubElement(self.root, "text", {"x": f"{x:g}", "y": f"{y:g}", "fill": INK, **more}).text = words
-
-    def line(self, *points: tuple[float, float], **more: str) -> None:
-        """Add a line through some points."""
-        path = "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
-        ET.SubElement(self.root, "path", {"d": path, "fill": "none", "stroke": LINE, **more})
-
-    def part(self, x: float, end: float, y: float, height: float, name: str, how: str) -> None:
-        """Add a part of a file with its name."""
-        kind = name.removeprefix("new ").partition(" ")[0]
-        style = LOOKS.get(how, {"fill": FILLS.get(kind, FILLS["bytes"])})
-        self.rectangle(x, y, round(end - x, 1), height, stroke=LINE, **style)
-        ink = INK if how == "seen" else PALE
-        middle = {"text-anchor": "middle", "fill": ink, "font-size": "11"}
-        self.text(round((x + end) / 2, 1), y + height / 2 + 4, name, **middle)
+LOOKS = {
+    "seen": "read by the newest snapshot",
+    "dead": "by older ones alone",
+    "unseen": "not visible yet",
+}
+"""How parts are drawn, and what it means."""
 
 
 class Ruler:
@@ -218,66 +177,30 @@ class Ruler:
 
 
 def picture() -> str:
-    """The picture, as SVG."""
+    """The picture, as SVG on a white ground, which is legible on a dark page as well."""
     steps = states()
-    parts = regions(steps[-1].pm)
-    of_pm = Ruler([0, *(part.end for part in parts)])
-    of_data = Ruler([0, steps[0].data_size, steps[-1].data_size])
-    height = TOP + ROW * len(steps) + 34
-    drawing = Drawing(height, f"The steps of an update of {pm.FILE_NAME}. {' '.join(sentences(steps))}")
-    drawing.text(LEFT, 24, "What is on the disk when the writer dies", **{"font-weight": "bold"})
-    drawing.text(TEXT, 24, "What readers then see", **{"font-weight": "bold"})
-    for number, state in enumerate(steps):
-        y = TOP + number * ROW
-        drawing.line((10, y - 6), (WIDTH - 10, y - 6), **{"stroke-opacity": "0.35"})
-        title = state.step if number == 0 else f"{number}. {state.step}"
-        drawing.text(10, y + 12, title, **{"font-weight": "bold"})
-        draw_data(drawing, of_data, y + 22, state, steps[0].data_size)
-        draw_pm(drawing, of_pm, y + 44, state, parts)
-        for line, words in enumerate(readers(state, steps[0].data_size)):
-            weight = {"font-weight": "bold"} if line == 1 else {}
-            drawing.text(TEXT, y + 35 + 18 * line, words, **weight)
-    draw_key(drawing, height - 20)
-    ET.indent(drawing.root)
-    return ET.tostring(drawing.root, encoding="unicode") + "\n"
-
-
-def draw_data(drawing: Drawing, ruler: Ruler, y: float, state: State, first: int) -> None:
-    """Draw ``data.parquet``: what it was, and what was appended."""
-    drawing.text(LEFT - 8, y + 12, pm.DATA_NAME, **{"text-anchor": "end"})
-    drawing.part(LEFT, ruler.x(first), y, 16, f"{first} bytes", "seen")
-    if state.data_size > first:
-        how = "seen" if state.found.parquet_file_size == state.data_size else "unseen"
-        name = f"{state.data_size - first} more"
-        drawing.part(ruler.x(first), ruler.x(state.data_size), y, 16, name, how)
-
-
-def draw_pm(drawing: Drawing, ruler: Ruler, y: float, state: State, parts: Sequence[Region]) -> None:
-    """Draw ``_pm``, and where the committed size ends."""
-    drawing.text(LEFT - 8, y + 17, pm.FILE_NAME, **{"text-anchor": "end"})
-    for part in parts:
-        end = min(part.end, len(state.pm))
-        if part.start < end:
-            name = part.name if end == part.end else "…"
-            drawing.part(ruler.x(part.start), ruler.x(end), y, 26, name, look(part, state))
-    size = state.newest.size
-    x = ruler.x(size)
-    drawing.line((x, y - 2), (x, y + 34), **{"stroke": "#bf360c", "stroke-width": "2"})
-    words = f"committed: {size} bytes"
-    drawing.text(x - 5, y + 39, words, **{"text-anchor": "end", "fill": "#bf360c", "font-size": "11"})
-
-
-def draw_key(drawing: Drawing, y: float) -> None:
-    """Draw what the borders mean."""
-    x: float = LEFT
-    for how, words in (
-        ("seen", "read by the newest snapshot"),
-        ("dead", "by older ones alone"),
-        ("unseen", "not visible yet"),
-    ):
-        drawing.part(x, x + 26, y - 4, 14, "", how)
-        drawing.text(x + 33, y + 8, words)
-        x += 54 + 6.1 * len(words)
+    parts, first, last = regions(steps[-1].pm), steps[0].data_size, steps[-1].data_size
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["g"] = "{:g}".format
+    return environment.get_template("pm-update.svg").render(
+        steps=steps,
+        regions=parts,
+        of_pm=Ruler([0, *(part.end for part in parts)]),
+        of_data=Ruler([0, first, last]),
+        first=first,
+        left=LEFT,
+        height=78 + 98 * len(steps),
+        label=f"The steps of an update of {pm.FILE_NAME}. {' '.join(sentences(steps))}",
+        look=look,
+        looks=LOOKS,
+        readers=readers,
+        pm=pm,
+    )
 
 
 def readers(state: State, first: int) -> tuple[str, str, str]:

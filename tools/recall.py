@@ -2,7 +2,6 @@
 
     python tools/recall.py                      measure all kinds, then 100,000 random damages
     python tools/recall.py --damages 2000       as many random damages; 0 for none
-    python tools/recall.py --only 'inside*'     measure these fields alone; what was measured of others stays
 
 A kind is one field of one structure and what happens to it; `recall_kinds` makes the mutations, and `recall_inside` what no field is named for.  Each is checked at tier
 ``values``; what is reported beyond what the good file has counts as found.  A kind without a finding needs a
@@ -16,7 +15,6 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -24,13 +22,11 @@ from random import Random
 import recall_answers
 import recall_inside
 import recall_kinds
-from recall_answers import Answer, Judged, Kind, compared, in_parallel, judged_of, without_reason
+from recall_answers import OF_FILES, Answer, Judged, Kind, compared, in_parallel, judged_of, without_reason
 from recall_inside import Inside
 from recall_kinds import CASES, Base, Site, data_of
-from recall_page import OF_FILES
 
 import pqassay
-from pqassay.report.model import FileReport
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate
 from pqassay_spec.mutation.possible import mutations_of
@@ -71,7 +67,8 @@ def answer(site: AnySite) -> Answer | None:
 
 def weakest(sites: Sequence[AnySite]) -> Answer | None:
     """The weakest answer at some places."""
-    return recall_answers.weakest(one for one in map(answer, sites) if one is not None)
+    answers = [one for one in map(answer, sites) if one is not None]
+    return recall_answers.weakest(answers) if answers else None
 
 
 # ------------------------------------------------------------------------------------------------------ all kinds
@@ -85,10 +82,9 @@ def sites_of(writer: str) -> Mapping[Kind, Sequence[AnySite]]:
     return {**recall_kinds.sites(writer), **recall_inside.sites(writer)}
 
 
-def measured(fields: str = "*") -> dict[Kind, dict[str, Answer]]:
-    """What is found of every kind, or of those of some fields, in the files of every writer."""
+def measured() -> dict[Kind, dict[str, Answer]]:
+    """What is found of every kind in the files of every writer."""
     asked = [(kind, writer, sites) for writer in CASES for kind, sites in sites_of(writer).items()]
-    asked = [one for one in asked if fnmatchcase(one[0].field, fields)]
     found: dict[Kind, dict[str, Answer]] = defaultdict(dict)
     answers = in_parallel(weakest, [sites for _, _, sites in asked], "kinds")
     for (kind, writer, _), one in zip(asked, answers, strict=True):
@@ -122,7 +118,8 @@ SMALL = (
 
 
 @cache
-def _mutations(case: str) -> list[Mutation]:
+def mutations(case: str) -> list[Mutation]:
+    """What the grammar suggests to do to a file."""
     return list(mutations_of(data_of(Base(case, "parquet"))))
 
 
@@ -133,7 +130,7 @@ def damaged(seed: int) -> bytes:
     data = data_of(Base(case, "parquet"))
     for _ in range(chance.choice((0, 0, 1, 1, 2))):
         try:
-            data = mutate(data, chance.choice(_mutations(case)))
+            data = mutate(data, chance.choice(mutations(case)))
         except (Inapplicable, FormatError):
             continue
     changed = bytearray(data)
@@ -163,10 +160,6 @@ def mistake(seed: int) -> str | None:
         (file,) = pqassay.check(damaged(seed), tier="values").files
     except Exception as error:  # noqa: BLE001 - whatever is raised is what is looked for
         return f"seed {seed}: {error!r}"
-    return _wrong(file, seed)
-
-
-def _wrong(file: FileReport, seed: int) -> str | None:
     if "mistake in pqassay" in (file.error or ""):
         return f"seed {seed}: {file.error}"
     long = [
@@ -188,12 +181,8 @@ def main() -> int:
     """Measure, write, and say what is not explained; return the exit status."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--damages", type=int, default=100_000, help="random damages (100,000)")
-    options.add_argument("--only", metavar="PATTERN", help="measure these fields; other answers stay")
     asked = options.parse_args()
-    found = measured(asked.only or "*")
-    if asked.only:
-        found = dict(sorted({**OF_FILES.found, **found}.items()))
-    wrong = mistakes(asked.damages)
+    found, wrong = measured(), mistakes(asked.damages)
     OF_FILES.keep(found, asked.damages or OF_FILES.damages)
     unexplained = without_reason(found, OF_FILES.reasons)
     wrong += [f"no reason is given for {kind.field}, {kind.change}" for kind in unexplained]

@@ -10,7 +10,7 @@ import os
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -116,13 +116,10 @@ def compared(before: Judged, after: Judged) -> Answer:
     return Answer(verdict, rules[:MOST_RULES], max(by_file.values(), default=0))
 
 
-def weakest(answers: Iterable[Answer]) -> Answer | None:
-    """The weakest of some answers, with as many findings as any of them has; ``None`` without any."""
-    every = list(answers)
-    if not every:
-        return None
-    least = max(every, key=lambda answer: STRENGTH.index(answer.name))
-    return least._replace(findings=max(answer.findings for answer in every))
+def weakest(answers: Sequence[Answer]) -> Answer:
+    """The weakest of some answers, with as many findings as any of them has."""
+    least = max(answers, key=lambda answer: STRENGTH.index(answer.name))
+    return least._replace(findings=max(answer.findings for answer in answers))
 
 
 # ----------------------------------------------------------------------------------------------------------- reasons
@@ -248,6 +245,10 @@ class Kept:
         self.data.write_text(f'{{{head}"kinds": [\n{lines}\n]}}\n', encoding="utf-8")
 
 
+OF_FILES, OF_TABLES = Kept("recall"), Kept("table_recall")
+"""What is stored of files, and of the metadata of tables."""
+
+
 # ------------------------------------------------------------------------------------------------------------ tables
 
 SHOWN = ("FAIL", "errored", "WARN", "POLICY", "INFO", "not checked", "valid", UNSEEN)
@@ -260,22 +261,13 @@ def class_of(kind: Kind, answer: Answer, given: Sequence[Reason]) -> str:
     return "valid" if why is not None and why.valid else answer.name
 
 
-def by_writer(found: Found, given: Sequence[Reason], writers: Sequence[str], of: str) -> Iterator[str]:
-    """How many kinds got which answer, a row for each writer."""
+def counts_by_writer(
+    found: Found, given: Sequence[Reason], writers: Sequence[str]
+) -> dict[str, Counter[str]]:
+    """How many kinds got which answer, and how many are several findings, by writer."""
     counts: dict[str, Counter[str]] = {writer: Counter() for writer in writers}
     for kind, answers in found.items():
         for writer, one in answers.items():
             counts[writer][class_of(kind, one, given)] += 1
             counts[writer][SEVERAL] += one.findings > 1
-    shown = (*SHOWN, SEVERAL)
-    yield from (row(of, *shown), row(*["---"] * (len(shown) + 1)))
-    for writer, counted in counts.items():
-        yield row(writer, *(f"{counted[name]:,}" if counted[name] else "" for name in shown))
-    whole = sum(counts.values(), Counter[str]())
-    yield row("all", *(f"{whole[name]:,}" for name in shown))
-    yield ""
-
-
-def row(*cells: str) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(cells)} |".replace("  ", " ")
+    return counts

@@ -145,16 +145,10 @@ def _fields(path: str, struct: type[Record]) -> Iterator[tuple[str, Field, type[
             yield from _fields(f"{path}.{field.name}", kind)
 
 
-def grammar_fields() -> dict[str, tuple[Field, type[Record]]]:
-    """Every field of every Thrift structure by its path, with the struct that it belongs to."""
-    return {
-        path: (field, struct)
-        for root, record in ROOTS.items()
-        for path, field, struct in _fields(root, record)
-    }
-
-
-FIELDS = grammar_fields()
+FIELDS = {
+    path: (field, struct) for root, record in ROOTS.items() for path, field, struct in _fields(root, record)
+}
+"""Every field of every Thrift structure by its path, with the struct that it belongs to."""
 
 
 # --------------------------------------------------------------------------------------------------- the changes

@@ -151,20 +151,17 @@ def release(target: Path, *, draft: bool) -> None:
         print(f"Next: git tag v{__version__}, upload these files, and publish the site (make docs).")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Build a release; return the exit status."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Build a release."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--draft", action="store_true", help="build an unreleased state, to try it")
-    chosen = parser.parse_args(arguments)
     try:
-        release(ROOT / "dist", draft=chosen.draft)
+        release(ROOT / "dist", draft=parser.parse_args(arguments).draft)
     except ReleaseError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

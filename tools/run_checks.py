@@ -202,37 +202,24 @@ def tests_pass(tests: Check) -> tuple[bool, str]:
     )
 
 
-def run_fast() -> int:
-    """Run the fast checks; return the exit status."""
-    *before, tests = FAST
-    failed = failed_of(before)
-    passed, cost = tests_pass(tests)
-    if not passed:
-        failed.append(tests.name)
-    print(f"Failed: {', '.join(failed)}" if failed else "The fast checks passed; `make test` runs them all.")
-    print(cost)
-    return 1 if failed else 0
-
-
-def main() -> int:
-    """Run the checks; return the exit status."""
-    *before, tests = CHECKS
-    # The block waits for it.
-    with subprocess.Popen(
-        CLASSES, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ):
+def main(*, is_fast: bool) -> int:
+    """Run the checks, or the fast ones; return the exit status."""
+    *before, tests = FAST if is_fast else CHECKS
+    with contextlib.ExitStack() as stack:
+        if not is_fast:
+            null = subprocess.DEVNULL  # the block waits for what begins here
+            stack.enter_context(subprocess.Popen(CLASSES, cwd=ROOT, stdin=null, stdout=null, stderr=null))
         failed = failed_of(before)
     passed, cost = tests_pass(tests)
-    if not passed:
-        failed.append(tests.name)
-    lacks = lacking()
-    print()
-    for line in lacks:
-        print(line)
+    failed += [] if passed else [tests.name]
+    lacks = [] if is_fast else lacking()
+    print(*("", *lacks) if lacks else (), sep="\n")
     if any("Spark" in line for line in lacks) and os.environ.get("CI") == "true":
         failed.append("Java is missing, and CI=true")
     if failed:
         print(f"Failed: {', '.join(failed)}")
+    elif is_fast:
+        print("The fast checks passed; `make test` runs them all.")
     else:
         print(
             f"All {len(CHECKS)} checks passed{'.' if lacks else '; this machine lacks nothing that they need.'}"
@@ -243,4 +230,4 @@ def main() -> int:
 
 if __name__ == "__main__":
     adopt_orphans()
-    sys.exit(run_fast() if sys.argv[1:] == ["--fast"] else main())
+    sys.exit(main(is_fast=sys.argv[1:] == ["--fast"]))

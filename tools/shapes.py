@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pqassay
+from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.golden.table_case import TABLE_MANIFEST
 from pqassay_spec.rules.observed import SHAPES, observations
 
@@ -18,14 +19,11 @@ def shape(rule: str, case: str) -> str | None:
     """The shape in which a golden file or table breaks a rule; ``None`` where no check finds it."""
     folder = GOLDEN_FILES / case
     is_table = (folder / TABLE_MANIFEST).is_file()
-    path = folder / ("table" if is_table else _input(folder))
+    path = folder / (
+        "table" if is_table else json.loads((folder / MANIFEST).read_text("utf-8"))["input"]["file"]
+    )
     report = pqassay.check(str(path), tier="values", only=[rule])
     return next((finding.shape for file in report.files for finding in file.findings), None)
-
-
-def _input(folder: Path) -> str:
-    name: str = json.loads((folder / "case.json").read_text("utf-8"))["input"]["file"]
-    return name
 
 
 def contents() -> dict[str, str]:

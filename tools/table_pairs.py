@@ -7,7 +7,7 @@ of a table of the same rows about which nothing is said.  What an engine gets wr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
-from minimal_pairs import NOT_FOUND, Question, effect_of
+from minimal_pairs import NOT_FOUND, Question, answers_of, effect_of
 
 from pqassay.judge.checker import check
-from pqassay.proof.engines import Engine, Unwritable
+from pqassay.proof.engines import Engine
 from pqassay.proof.queries import NoQuery, Query, number_of
-from pqassay.proof.trial import ENDINGS, Asked, EngineProcesses, Places, ending, verdict_on
+from pqassay.proof.trial import ENDINGS, EngineProcesses, Places, ending, verdict_on
 from pqassay.proof.worker import ProofAnswer
 from pqassay.report.model import EngineVerdict, Finding
 from pqassay.stores.table_files import TableAt
@@ -208,13 +208,18 @@ class TableMeasurement:
         numbers: Sequence[int],
         places: Places,
     ) -> dict[int, Told]:
-        asked = {
-            number: (pair.broken, questions[number].query, questions[number].truth) for number in numbers
-        }
-        found = {
-            number: Told(verdict_on(one), one)
-            for number, one in self._answers(engine, pair, asked, places).items()
-        }
+        def answers(
+            asked: Mapping[int, tuple[Path, Query, Path]], control: int | None = None
+        ) -> dict[int, ProofAnswer]:
+            key = f"{pair.case} {control}"
+            return answers_of(
+                engine, self.running, key, asked, SIZE, lambda path: places.path_for(engine, path, pair.kind)
+            )
+
+        of_broken = answers(
+            {one: (pair.broken, questions[one].query, questions[one].truth) for one in numbers}
+        )
+        found = {number: Told(verdict_on(one), one) for number, one in of_broken.items()}
         suspects = [number for number, one in found.items() if one.verdict not in ("right", "not comparable")]
         for control in range(2):
             again = {
@@ -223,30 +228,10 @@ class TableMeasurement:
                 if found[number].verdict != "not comparable"
                 for path, truth in [questions[number].controls[control]]
             }
-            for number, one in self._answers(engine, pair, again, places, control).items():
+            for number, one in answers(again, control).items():
                 if effect_of(one) != "nothing":
                     kept = replace(one, error=one.error or f"{one.lost} rows lost, {one.wrong} wrong")
                     found[number] = Told("not comparable", kept)
-        return found
-
-    def _answers(
-        self,
-        engine: Engine,
-        pair: TablePair,
-        asked: Mapping[int, tuple[Path, Query, Path]],
-        places: Places,
-        control: int | None = None,
-    ) -> dict[int, ProofAnswer]:
-        programs: dict[int, Asked] = {}
-        found: dict[int, ProofAnswer] = {}
-        for number, (path, query, truth) in asked.items():
-            try:
-                programs[number] = engine.program(places.path_for(engine, str(path), pair.kind), query), truth
-            except Unwritable as error:
-                found[number] = ProofAnswer(error=str(error), is_incomparable=True)
-        if programs:
-            answers = self.running.ask(engine, f"{pair.case} {control}", list(programs.values()), SIZE)
-            found |= dict(zip(programs, answers, strict=True))
         return found
 
 
@@ -347,13 +332,3 @@ def _answers_of(name: str, given: Sequence[tuple[str, Json]]) -> EngineAnswers |
             count = sum(answer["seen"].get(effect, 0) for _, answer in given)
             return EngineAnswers(name, version, effect, count, asked, cases[0])
     return EngineAnswers(name, version, "nothing", asked, asked)
-
-
-def measured(
-    pairs: Sequence[TablePair], measurement: TableMeasurement, rules: Sequence[str] = ()
-) -> Iterator[tuple[str, str, Json | None]]:
-    """Ask about all rules of some pairs, and yield case, rule and record as they come in."""
-    for pair in pairs:
-        for rule in pair.rules:
-            if not rules or rule in rules:
-                yield pair.case, rule, measurement.ask(pair, rule)

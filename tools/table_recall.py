@@ -2,10 +2,6 @@
 
 The page ``docs/recall.md`` shows it on the site.
 
-    python tools/table_recall.py                 all good golden tables
-    python tools/table_recall.py --unseen        those kinds again that were not found; what was found stays
-    python tools/table_recall.py ice/evolved     show what is not found in one, and write nothing
-
 A kind is one field and what happens to it; `table_recall_facts` makes the false facts.  Each table is judged at tier ``values``; what is
 reported beyond what the good table has counts as found.  A kind without a finding needs a reason in
 ``docs/data/table_recall_reasons.toml``: without one, or with one that nothing needs, this ends with exit status 1.
@@ -16,11 +12,11 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
 from recall_answers import (
+    OF_TABLES,
     Answer,
     Judged,
     Kind,
@@ -28,11 +24,9 @@ from recall_answers import (
     for_nothing,
     in_parallel,
     judged_of,
-    unseen,
     weakest,
     without_reason,
 )
-from recall_page import OF_TABLES
 from table_recall_facts import TABLES, Fact, facts_of, files_of, writer_of
 
 import pqassay
@@ -67,36 +61,27 @@ def answer(fact: Fact) -> Answer | None:
     return compared(of_good(fact.table), judged({**good, **fact.files}))
 
 
-def measured(tables: Sequence[str], only: Collection[Kind] | None = None) -> dict[Kind, dict[str, Answer]]:
-    """What is found of every kind, or of some, in the tables of every writer."""
+def measured() -> dict[Kind, dict[str, Answer]]:
+    """What is found of every kind in the tables of every writer."""
     places: dict[tuple[Kind, str], list[Answer]] = defaultdict(list)
-    facts = [fact for table in tables for fact in facts_of(table, only)]
+    facts = [fact for table in TABLES for fact in facts_of(table)]
     for fact, one in zip(facts, in_parallel(answer, facts, "facts"), strict=True):
         if one is not None:
             places[fact.kind, writer_of(fact.table)].append(one)
     found: dict[Kind, dict[str, Answer]] = defaultdict(dict)
-    for kind, writer in sorted(places):
-        least = weakest(places[kind, writer])
-        if least is not None:
-            found[kind][writer] = least
+    for (kind, writer), answers in sorted(places.items()):
+        found[kind][writer] = weakest(answers)
     return dict(found)
 
 
 def main() -> int:
     """Measure, write, and say what is not explained; return the exit status."""
-    tables, given = [one for one in sys.argv[1:] if one != "--unseen"], OF_TABLES.reasons
-    before = OF_TABLES.found if "--unseen" in sys.argv else {}
-    found = measured(tables or TABLES, set(unseen(before)) if before else None)
-    if before:
-        found = dict(sorted({**before, **found}.items()))
+    found, given = measured(), OF_TABLES.reasons
+    OF_TABLES.keep(found)
     counts = Counter(answer.name for answers in found.values() for answer in answers.values())
     print(", ".join(f"{count} {name}" for name, count in counts.most_common()))
     wrong = [f"no reason is given for {kind.field}, {kind.change}" for kind in without_reason(found, given)]
-    if tables:
-        print(*(f"not found: {kind.field}, {kind.change}" for kind in unseen(found)), sep="\n")
-    else:
-        OF_TABLES.keep(found)
-        wrong += [f"nothing needs the reason of {one.field}, {one.change}" for one in for_nothing(found, given)]  # fmt: skip
+    wrong += [f"nothing needs the reason of {one.field}, {one.change}" for one in for_nothing(found, given)]
     print(*wrong, sep="\n")
     return 1 if wrong else 0
 

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from construct import Container, ListContainer
 from recall_answers import Kind
 
+from pqassay.stores.table_files import TableAt
 from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.table.avro import (
     BLOCK_HEADER,
@@ -70,14 +71,10 @@ class Fact(NamedTuple):
     files: Files
 
 
-def good_tables() -> list[str]:
-    """Every golden table that is valid."""
-    found = [json.loads(path.read_text("utf-8")) for path in sorted(GOLDEN_FILES.rglob("table.json"))]
-    return [one["id"] for one in found if one["kind"] == "valid"]
+MANIFESTS = [json.loads(path.read_text("utf-8")) for path in sorted(GOLDEN_FILES.rglob("table.json"))]
 
-
-TABLES = tuple(good_tables())
-"""The golden tables whose facts are changed."""
+TABLES = tuple(one["id"] for one in MANIFESTS if one["kind"] == "valid")
+"""The golden tables whose facts are changed: all that are valid."""
 
 
 def writer_of(table: str) -> str:
@@ -97,41 +94,7 @@ def files_of(table: str) -> dict[str, bytes]:
     return {one.relative_to(folder).as_posix(): one.read_bytes() for one in found}
 
 
-class InMemory:
-    """The files of a table, as pqassay reads them.
-
-    Args:
-        files: Their bytes, by their names relative to the table.
-    """
-
-    def __init__(self, files: Files) -> None:
-        self._files = files
-
-    @property
-    def name(self) -> str:
-        """What reports call the table."""
-        return "table"
-
-    def listed(self, folder: str) -> dict[str, int]:
-        """The files of a folder."""
-        return {
-            Path(one).name: len(data) for one, data in self._files.items() if one.startswith(f"{folder}/")
-        }
-
-    def read(self, path: str) -> bytes:
-        """The bytes of a file."""
-        return self._files[path]
-
-    def size_of(self, path: str) -> int | None:
-        """The length of a file."""
-        return len(self._files[path]) if path in self._files else None
-
-    def inside(self, path: str) -> str | None:
-        """A path below the table."""
-        return path
-
-
-def read_of(files: Files) -> list[str]:
+def read_of(table: str, files: Files) -> list[str]:
     """The files of metadata that readers of a table read.
 
     Without those that only earlier snapshots of an Iceberg table have, or commits that the newest checkpoint of a Delta table replaces.
@@ -144,7 +107,8 @@ def read_of(files: Files) -> list[str]:
         first = max(checkpoints, default=-1) + 1
         commits = {name: delta_commit(one) for name, one in logged.items()}
         return [name for name, version in commits.items() if version is None or version >= first]
-    state = read_iceberg(InMemory(files))
+    folder = str(GOLDEN_FILES / table / "table")
+    state = read_iceberg(TableAt("iceberg", folder, folder))
     return [*state.sizes, *(one.inside or "" for one in state.entries if one.format == PUFFIN)]
 
 
@@ -152,7 +116,7 @@ def facts_of(table: str, only: Collection[Kind] | None = None) -> list[Fact]:
     """The false facts of a golden table, or those of some kinds, each at one place of it, the last of those that have it."""
     files = files_of(table)
     found: dict[Kind, list[Callable[[], Files]]] = defaultdict(list)
-    for file in dict.fromkeys(read_of(files)):
+    for file in dict.fromkeys(read_of(table, files)):
         for name, change, made in _of_file(files, file):
             found[Kind(name, change)].append(made)
     for title, mutation in _golden(table):
@@ -168,8 +132,7 @@ def facts_of(table: str, only: Collection[Kind] | None = None) -> list[Fact]:
 
 def _golden(table: str) -> Iterator[tuple[str, TableMutation]]:
     """What golden tables change in data files, whose rows are named by no metadata: titles, and mutations."""
-    for path in sorted(GOLDEN_FILES.glob("*/*/table.json")):
-        case = json.loads(path.read_text("utf-8"))
+    for case in MANIFESTS:
         if case.get("parent") == table and case["mutation"]["file"].endswith(".parquet"):
             yield case["title"], TableMutation(**case["mutation"])
 
@@ -219,12 +182,9 @@ def others(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield other values, each with what happens to it."""
     if isinstance(value, bool):
         yield "opposite", not value
-    elif isinstance(value, int):
-        if value < GREATEST:
+    elif isinstance(value, int | float):
+        if isinstance(value, float) or value < GREATEST:
             yield "one more", value + 1
-        yield "one less", value - 1
-    elif isinstance(value, float):
-        yield "one more", value + 1
         yield "one less", value - 1
     elif isinstance(value, str) and value:
         if value.lstrip("-").isdecimal():
@@ -389,7 +349,12 @@ def of_avro(files: Files, file: str) -> Iterator[Change]:
                 yield name, change, partial(_with_header, files, file, key, new)
     for name, change, new in _of_line(header.metadata[SCHEMA_KEY]):
         if name.endswith("field-id") and change != REMOVED:
-            yield f"schema.{_place_of(name)}", change, partial(_with_header, files, file, SCHEMA_KEY, new)
+            # How deep it is, is enough: fields of one level are of one kind.
+            yield (
+                f"schema.{'fields.' * name.count('fields')}field-id",
+                change,
+                partial(_with_header, files, file, SCHEMA_KEY, new),
+            )
 
 
 def _of_record(files: Files, file: str, number: int, path: tuple[Any, ...], new: Any) -> Files:
@@ -404,11 +369,6 @@ def _with_header(files: Files, file: str, key: str, new: bytes | None) -> Files:
     if new is None:
         del metadata[key]
     return _listed(files, file, _built(Container({**header, "metadata": metadata}), records))
-
-
-def _place_of(name: str) -> str:
-    """How deep in a schema a field is, which is enough: fields of one level are of one kind."""
-    return ".".join("fields" for _ in range(name.count("fields"))) + ".field-id"
 
 
 def _of_header(key: str, raw: bytes) -> Iterator[tuple[str, str, bytes | None]]:

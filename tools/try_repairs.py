@@ -1,8 +1,7 @@
 """Let Spark repair tables by the statements of `pqassay repair`, and try the statements that people expect to do it.
 
     python tools/try_repairs.py            try, and print
-    python tools/try_repairs.py --write    store the tables of docs/guide/repair.md
-    python tools/try_repairs.py --golden   only the plans of golden tables
+    python tools/try_repairs.py --write    store what docs/guide/repair.md shows
 
 It runs in an environment of its own, with a version of Spark for which there are jars of both formats, and with this package:
 
@@ -24,7 +23,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from page_tables import table
 from spark_tables import PACKAGES, session
 
 import pqassay
@@ -373,36 +371,6 @@ def _ran(spark: Any, name: str, place: Path, step: Step) -> str:
     return "**not repaired**" if left & set(step.rules) else "repaired"
 
 
-def golden_table(found: list[Planned]) -> Iterator[str]:
-    """What came of the plans, as a table in Markdown."""
-    outcomes = [name for name in GOLDEN_OUTCOMES if any(one.outcome == name for one in found)]
-    rules = {(one.repair, one.outcome): set[str]() for one in found}
-    for one in found:
-        rules[one.repair, one.outcome].update(one.rules)
-    rows = (
-        (repair, *(", ".join(sorted(rules.get((repair, name), ()))) for name in outcomes))
-        for repair in dict.fromkeys(one.repair for one in found)
-    )
-    yield from table(("repair", *map(GOLDEN_OUTCOMES.__getitem__, outcomes)), rows)
-
-
-GOLDEN_OUTCOMES = {
-    "repaired": "repaired, rows equal",
-    "**not repaired**": "**not repaired**",
-    "**rows differ**": "**rows differ**",
-    "refused": "Spark refuses the statement",
-    "unreadable": "Spark cannot read the table",
-}
-"""What may come of a plan, and how the table calls it."""
-
-
-def table_of(versions: str, found: list[Tried]) -> Iterator[str]:
-    """The Markdown table, and what was asked."""
-    heads = ("table", "statement", "the file", "others", "rows", "check")
-    rows = ([cell.replace("|", "\\|") for cell in one] for one in found)
-    yield from (f"{versions}.", "", *table(heads, rows))
-
-
 def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
     """Try, and print or write what came of it."""
     found: list[Tried] = []
@@ -411,7 +379,7 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         home = Path(os.path.realpath(folder))
         spark = session(home, **GOLDEN_CATALOG)
         spark.sparkContext.setLogLevel("OFF")
-        for one in () if "--golden" in arguments else attempts(spark, home):
+        for one in attempts(spark, home):
             show(" | ".join(one))
             found.append(one)
         for done in golden_plans(spark):
@@ -424,12 +392,12 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         for name, package in zip(("Iceberg", "Delta"), PACKAGES, strict=True)
     )
     if "--write" in arguments:
-        tables = json.loads(STORED.read_text("utf-8"))
-        if found:
-            tables["repairs tried"] = list(table_of(versions, found))
-        if planned:
-            tables["golden plans"] = list(golden_table(planned))
-        STORED.write_text(json.dumps(tables, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        plans: dict[str, dict[str, list[str]]] = {}
+        for done in planned:
+            rules = plans.setdefault(done.repair, {}).setdefault(done.outcome, [])
+            rules[:] = sorted({*rules, *done.rules})
+        figures = {"versions": versions, "tried": found, "plans": plans}
+        STORED.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,11 @@
 """Measure how often the side that is wrong is named, where values and metadata contradict each other: ``docs/data/weighing.json``.
 
-    python tools/weighing.py            measure, and store the figures
-    python tools/weighing.py --missed   print what is weighed wrongly, and change nothing
-
 Small files without CRCs are damaged: the bytes of pages, or what is claimed of them. They are checked at tier ``values``; only what contradicts
 something is counted.  The guide shows the table on the site.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import struct
@@ -19,7 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +30,6 @@ from pqassay_spec.mutation.file_tree import ChunkParts, FileTree, Page
 FIGURES = Path(__file__).parents[1] / "docs/data/weighing.json"
 
 ROWS, PAGES = 240, 4
-
-SEEDS = 1
-"""Files of each kind and setting."""
 
 Raws = np.ndarray[Any, Any]
 Draw = np.random.Generator
@@ -65,8 +58,7 @@ COLUMNS: Mapping[str, tuple[pa.DataType, str, Callable[[Draw, int], Any]]] = {
 """Kinds of columns: type, form of a value as bytes, and values of column ``a`` (0) and of ``b`` (1) beside it, which are of the same kind."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """How a file is written."""
 
     has_index: bool
@@ -118,9 +110,9 @@ class Written:
 
 
 @cache
-def written(kind: str, setting: Setting, seed: int) -> Written:
+def written(kind: str, setting: Setting) -> Written:
     """A file of two columns."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(0)
     data_type, _, drawn = COLUMNS[kind]
     lists = [np.asarray(drawn(draw, of)).tolist() for of in (0, 1)]
     if setting.is_nullable:
@@ -248,17 +240,11 @@ Falsehood = Callable[[list[list[Any]], list[list[Any]]], tuple[list[Any], list[A
 """``(values by part, those of the other column)`` to false bounds of each part."""
 
 
-def _less(value: Any) -> Any:
-    """A value that is a little less."""
+def _near(value: Any, way: int) -> Any:
+    """A value that is a little less, or a little more."""
     if isinstance(value, str):
-        return value[:-1]
-    return value - (Decimal("0.01") if isinstance(value, Decimal) else 1)
-
-
-def _more(value: Any) -> Any:
-    if isinstance(value, str):
-        return value + "0"
-    return value + (Decimal("0.01") if isinstance(value, Decimal) else 1)
+        return value[:-1] if way < 0 else value + "0"
+    return value + way * (Decimal("0.01") if isinstance(value, Decimal) else 1)
 
 
 def _coarse(value: Any) -> Any:
@@ -271,8 +257,8 @@ def _coarse(value: Any) -> Any:
 FALSEHOODS: Mapping[str, Falsehood] = {
     "greatest value left out": lambda own, _: ([min(part) for part in own], [sorted(set(part))[-2] for part in own]),
     "bounds of half of the values": lambda own, _: ([min(part[: len(part) // 2]) for part in own], [max(part[: len(part) // 2]) for part in own]),
-    "upper bound a little too low": lambda own, _: ([min(part) for part in own], [_less(max(part)) for part in own]),
-    "both bounds a little too narrow": lambda own, _: ([_more(min(part)) for part in own], [_less(max(part)) for part in own]),
+    "upper bound a little too low": lambda own, _: ([min(part) for part in own], [_near(max(part), -1) for part in own]),
+    "both bounds a little too narrow": lambda own, _: ([_near(min(part), 1) for part in own], [_near(max(part), -1) for part in own]),
     "digits cut off both bounds": lambda own, _: ([_coarse(min(part)) for part in own], [_coarse(max(part)) for part in own]),
     "bounds of another column": lambda _, other: ([min(part) for part in other], [max(part) for part in other]),
     "bounds of another page or row group": lambda own, _: _of_the_next(own),
@@ -345,63 +331,49 @@ def with_other_filter(file: Written, how: str, draw: Draw) -> bytes:
 # ------------------------------------------------------------------------------------------------------- measure
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """A damaged file: which side is wrong, how, and its bytes."""
 
     wrong: Side
     how: str
-    place: str
     data: bytes
 
 
 def trials(kinds: Iterable[str] = COLUMNS) -> Iterator[Trial]:
     """All damaged files with columns of some kinds."""
-    for seed in range(SEEDS):
-        draw = np.random.default_rng(1000 + seed)
-        for kind in kinds:
-            for setting in SETTINGS:
-                file = written(kind, setting, seed)
-                place = f"{kind} {setting}"
-                for how in (*DAMAGES_IN_PLACE, *VALUES_OF_OTHERS):
-                    for in_all in {False, setting.pages > 1 and how != "values of another page"}:
-                        data = with_damaged_values(file, how, draw, in_all=in_all)
-                        if data != file.data:
-                            yield Trial("values", how, f"{place} in_all={in_all}", data)
-                for how in FALSEHOODS:
-                    for where in WHERE:
-                        data = with_false_claims(file, how, where)
-                        if data != file.data:
-                            yield Trial("metadata", how, f"{place} of {where}", data)
-                for how in ("filter of another column", "bits missing in a filter"):
-                    data = with_other_filter(file, how, draw)
-                    if data != file.data:
-                        yield Trial("metadata", how, place, data)
+    draw = np.random.default_rng(1000)
+    for kind in kinds:
+        for setting in SETTINGS:
+            file = written(kind, setting)
+            yield from (trial for trial in _of_file(file, draw) if trial.data != file.data)
 
 
-def answered(data: bytes) -> tuple[Side | None, list[str]]:
-    """The side that a report calls likelier to be wrong, and why; ``None`` where nothing was weighed."""
+def _of_file(file: Written, draw: Draw) -> Iterator[Trial]:
+    for how in (*DAMAGES_IN_PLACE, *VALUES_OF_OTHERS):
+        for in_all in {False, file.setting.pages > 1 and how != "values of another page"}:
+            yield Trial("values", how, with_damaged_values(file, how, draw, in_all=in_all))
+    for how in FALSEHOODS:
+        for where in WHERE:
+            yield Trial("metadata", how, with_false_claims(file, how, where))
+    for how in ("filter of another column", "bits missing in a filter"):
+        yield Trial("metadata", how, with_other_filter(file, how, draw))
+
+
+def answered(data: bytes) -> Side | None:
+    """The side that a report calls likelier to be wrong; ``None`` where nothing was weighed."""
     findings = pqassay.check(data, tier="values").files[0].findings
     weighed = worst(each.weighed for each in findings if each.weighed is not None)
-    return (None, []) if weighed is None else (weighed.wrong, weighed.reasons)
+    return weighed.wrong if weighed is not None else None
 
 
 def main() -> None:
-    """Measure, and store the figures, or print what is weighed wrongly."""
-    parser = argparse.ArgumentParser(description="Measure how often the side that is wrong is named.")
-    parser.add_argument("--missed", action="store_true", help="Print what is weighed wrongly")
-    is_shown = parser.parse_args().missed
+    """Measure, and store the figures."""
     counts: dict[tuple[Side, str], Counter[Side]] = {}
     for trial in trials():
-        side, reasons = answered(trial.data)
-        if side is None:
-            continue
-        counts.setdefault((trial.wrong, trial.how), Counter())[side] += 1
-        if is_shown and side != trial.wrong:
-            print(trial.wrong, trial.how, trial.place, side, "; ".join(reasons), sep=" | ")
+        if (side := answered(trial.data)) is not None:
+            counts.setdefault((trial.wrong, trial.how), Counter())[side] += 1
     kinds = [{"wrong": wrong, "how": how, **{side: count[side] for side in SIDES}} for (wrong, how), count in counts.items()]  # fmt: skip
-    if not is_shown:
-        FIGURES.write_text("[\n " + ",\n ".join(map(json.dumps, kinds)) + "\n]\n")
+    FIGURES.write_text("[\n " + ",\n ".join(map(json.dumps, kinds)) + "\n]\n")
 
 
 if __name__ == "__main__":

@@ -22,14 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from table_pairs import FAMILIES as KINDS
-from table_pairs import (
-    MANIFEST,
-    TableMeasurement,
-    TablePair,
-    measured,
-    observation,
-    table_pairs,
-)
+from table_pairs import MANIFEST, TableMeasurement, TablePair, observation, table_pairs
 from table_pairs import TABLE as TABLE_FOLDER
 
 from pqassay.judge.workers import WorkerLimits
@@ -37,7 +30,7 @@ from pqassay.proof.engines import Engine
 from pqassay.proof.table_proof import proof_of
 from pqassay.proof.trial import WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
-from pqassay_spec.rules.catalogue import Rule, family_of, file_rules
+from pqassay_spec.rules.catalogue import family_of, file_rules
 from pqassay_spec.rules.observed import TABLE, observations, table_text
 from pqassay_spec.table.layout import TableKind
 from pqassay_tables.proof.moved_table import SHORT
@@ -56,29 +49,26 @@ NO_FILE = "there is no golden table that breaks it"
 Json = dict[str, Any]
 
 
-def require_engines(family: str, names: Sequence[str]) -> list[Engine]:
-    """The engines of a family, some of them or all. A table without one that was meant would look as if it did no harm."""
+def require_engines(family: str) -> list[Engine]:
+    """The engines of a family, all of which are here: a table without one of them would look as if it did no harm."""
     kind = KINDS[family]
-    engines = [one for one in proof_of(kind).engines(PACKAGES[kind]) if not names or one.name in names]
+    engines = list(proof_of(kind).engines(PACKAGES[kind]))
     lacking = [f"{engine.title}: {how}" for engine in engines if (how := engine.how_to_install) is not None]
     if lacking:
         raise SystemExit("not all engines are here; " + "; ".join(lacking))
     return engines
 
 
-def ask(families: Sequence[str], names: Sequence[str], *, only_new: bool = False) -> None:
+def ask(families: Sequence[str], *, only_new: bool = False) -> None:
     """Measure some families, and write what was found after each table: who interrupts this keeps it.
 
     Args:
         families: The families of golden tables.
-        names: The engines; all without any.
-        only_new: Whether golden tables of which answers of all these engines are stored are left out.
+        only_new: Whether golden tables of which answers of all engines are stored are left out.
     """
     stored: list[Json] = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
     date = dt.datetime.now(dt.UTC).date().isoformat()
-    asked: dict[TableKind, Sequence[Engine]] = {
-        KINDS[family]: require_engines(family, names) for family in families
-    }
+    asked: dict[TableKind, Sequence[Engine]] = {KINDS[name]: require_engines(name) for name in families}
     observed = dict(observations())
     with EngineProcesses([], WorkerLimits(WORKERS, timeout=SECONDS)) as running:
         measurement = TableMeasurement(running, asked)
@@ -86,7 +76,8 @@ def ask(families: Sequence[str], names: Sequence[str], *, only_new: bool = False
             pairs = table_pairs(GOLDEN, family)
             if only_new:
                 pairs = [one for one in pairs if not is_asked(one, stored, asked[KINDS[family]])]
-            for case, rule, found in measured(pairs, measurement):
+            for asking, rule in ((one, rule) for one in pairs for rule in one.rules):
+                case, found = asking.case, measurement.ask(asking, rule)
                 stored = [one for one in stored if (one["golden"], one["rule"]) != (case, rule)]
                 stored += [] if found is None else [{**found, "date": date, "digest": digest_of(case)}]
                 stored.sort(key=lambda one: (one["golden"].partition("/")[0], one["golden"], one["rule"]))
@@ -94,7 +85,9 @@ def ask(families: Sequence[str], names: Sequence[str], *, only_new: bool = False
                 write_whole(MEASURED, anywhere(text).encode())
                 told = measurement.reasons.get((case, rule), "")
                 print(case, rule, told, file=sys.stderr, flush=True)
-            for one in of_family(family):
+            for one in file_rules().values():
+                if family_of(one.id).prefix != family.upper():
+                    continue
                 reasons = [why for (_, other), why in measurement.reasons.items() if other == one.id]
                 is_asked_about = any(row["rule"] == one.id for row in stored)
                 reason = one.excluded or (reasons[0] if reasons else "" if is_asked_about else NO_FILE)
@@ -134,11 +127,6 @@ def anywhere(text: str) -> str:
     return re.sub(rf"(?:file:(?://)?)?/?(?:{root}|(?:{copies}|{short})/[^/\"' ]+)/", "", text)
 
 
-def of_family(family: str) -> list[Rule]:
-    """The rules that tables of a family can break."""
-    return [rule for rule in file_rules().values() if family_of(rule.id).prefix == family.upper()]
-
-
 def main() -> None:
     """Measure what is wanted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -151,16 +139,13 @@ def main() -> None:
         help="ask the engines that are installed",
     )
     parser.add_argument(
-        "--engine", action="append", default=[], help="ask this one alone; may be repeated (default: all)"
-    )
-    parser.add_argument(
         "--new",
         action="store_true",
         help="leave out golden tables of which all answers are stored, and that have not changed",
     )
     given = parser.parse_args()
     family: str = given.ask
-    ask([family] if family else list(KINDS), given.engine, only_new=given.new)
+    ask([family] if family else list(KINDS), only_new=given.new)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
-"""Values at the edges of their types, written with options of which every two meet: nothing is wrong, and each remark is known."""
+"""Values at the edges of their types, written with options of which every two meet: nothing is wrong, and each remark is known.
+
+An index that is embedded afterwards changes no verdict, and holds the values.
+"""
 
 from __future__ import annotations
 
 import functools
 import io
 import itertools
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -36,7 +40,12 @@ from edge_tables import (
 )
 from pairwise import pairwise
 from places import GUIDES
+from pqassay_reference.directory.embedding import add_indexes
+from pqassay_reference.directory.making.entry import Request
+from pqassay_reference.rewrite.embed import embed_file
+from pqassay_reference.rewrite.extract import extract_file
 from pqassay_spark.jobs.session import session_settings
+from pqassay_spec.directory.codes import IndexType
 from written_files import write_datafusion, write_fastparquet
 from written_files import write_spark as write_one_file
 
@@ -372,6 +381,23 @@ class Found(NamedTuple):
     errors: Sequence[str]
 
 
+INDEXED = None if EXAMPLES == 1 else 1
+"""This number of files of each writer get an index; all by `make damages`, but for those that hold no more than an empty text."""
+
+OF_INDEXES = {"IDX1-009", "IDX1-016", "IDX1-017", "IDX1-022", "IDX1-023"}
+OF_SETS = {"DIR-016", "DIR-020", "DIR-022"}
+
+
+def indexed(path: Path, kinds: Mapping[str, Kind]) -> Path:
+    """A copy with an index of a column, and one of a member of a struct where there is one."""
+    copy = path.with_name(f"indexed-{path.name}")
+    shutil.copyfile(path, copy)
+    embed_file(copy, "few")
+    if "place" in kinds:
+        add_indexes(copy, [Request(IndexType.DISTINCT_SET, (("place", "city"),))])
+    return copy
+
+
 def few(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The choices with a value that none before them has: they have all values of all options."""
     met: set[tuple[str, str]] = set()
@@ -390,20 +416,35 @@ def known_part(message: str, known: Mapping[str, int]) -> str:
 
 
 def found(writer: Writer, folder: Path) -> Found:
-    """Write with a few choices of options, by `make damages` with all, and judge with all values and checksums."""
-    paths, refused, errors = list[Path](), Counter[str](), list[str]()
+    """Write with a few choices of options, by `make damages` with all, and judge with all values and checksums, some with an index."""
+    paths, twins, refused, errors = list[Path](), dict[str, Path](), Counter[str](), list[str]()
     choices = pairwise(writer.options)
     for number, choice in enumerate(choices if EXAMPLES == 1 else few(choices)):
         path = folder / f"{number}.parquet"
         options = {name: value for name, value in choice.items() if name != "rows"}
+        data = table(writer.kinds, choice["rows"])
         try:
-            writer.write(path, table(writer.kinds, choice["rows"]), **options)
+            writer.write(path, data, **options)
         except Exception as error:  # noqa: BLE001 - writers share no class of errors
             refused[known_part(f"{choice}: {error!r}", writer.refused)] += 1
         else:
             paths.append(path)
+            held = {value for value in data["few"].to_pylist() if value is not None}
+            if held != {""} and len(twins) != INDEXED:  # the index holds no empty text alone
+                twins[str(path)] = indexed(path, writer.kinds)
+                assert held == set(extract_file(twins[str(path)]).values)
+    report = pqassay.check([*paths, *twins.values()], tier="values", crc=True)
+    files = {file.path: file for file in report.files}
+    for name, twin in twins.items():
+        after = files.pop(str(twin))
+        before, since = (
+            [(one.rule, one.column, one.count) for one in file.findings] for file in (files[name], after)
+        )
+        assert before == since
+        checked = OF_INDEXES | (OF_SETS if "place" in writer.kinds else set())
+        assert checked <= set(report.coverages[after.coverage].checked)
     places: dict[tuple[bool, str], set[tuple[str, str | None]]] = defaultdict(set)
-    for file in pqassay.check(paths, tier="values", crc=True).files:
+    for file in files.values():
         if file.error is not None:
             errors.append(f"{file.path}: {file.error}")
         for finding in file.findings:

@@ -78,7 +78,7 @@ ROWS = {query: expected(TABLE, query) for query in QUERIES.values()}
 
 READERS = [*ENGINES, "spark, row by row"]
 
-PARTS = 1 if EXAMPLES == 1 else 3
+PARTS = 1 if EXAMPLES == 1 else 6
 """Each file is asked one of this number of queries by a reader, and others by the next one; all by `make damages`."""
 
 PAGE_INDEX = {"column index", "offset index"}

@@ -5,11 +5,8 @@ The truth is what was written, never what an engine says without an index: engin
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +21,8 @@ from hypothesis import strategies as st
 
 from asked_engines import SCHEMA, Asked, DataFusion, DuckDB, Polars, PyArrow, Tree
 from damage import EXAMPLES, tries
-from idx1_files import parquet
-from indexed_lakes import entry, published, with_record, write_index_table
+from drawn_lakes import TEXT, File, LakeFiles, lakes, leaves, trees
+from indexed_lakes import with_record
 from pqassay.literals.predicate import keeps
 from pqassay_reader.condition.rows import expression_of
 from pqassay_reader.lake.indexed_dataset import IndexedDataset, open_indexed
@@ -38,126 +35,17 @@ def engines() -> dict[str, Asked]:
     return {"duckdb": DuckDB(), "datafusion": DataFusion(), "polars": Polars(), "pyarrow": PyArrow()}
 
 
-# -------------------------------------------------------------------------------------------------------- the lakes
-
-
-@dataclass(frozen=True)
-class File:
-    """A file to be written: its values, and how good its index is."""
-
-    values: tuple[str | None, ...]
-    index: str
-
-
-POOL = ("", "a", "A", "b", "ab", "a\nb", "a\r", "é日", "it's")
-LIE = ("nowhere",)
-"""What a bad index says that its file holds: who believes it loses rows."""
-
-MODES = {
-    "companion": ("good", "good", "good", "missing", "row count", "crc", "lossy", "no companion"),
-    "published": ("vouched", "vouched", "missing", "row count"),
-    "table": ("entry", "entry", "missing", "stale size", "stale time", "older run"),
-}
 TRUSTED = {"good", "vouched", "entry", "older run"}
-
-
-@st.composite
-def lakes(draw: st.DrawFn) -> tuple[str, list[File]]:
-    mode = draw(st.sampled_from(sorted(MODES)))
-    one = st.builds(
-        File,
-        st.lists(st.one_of(st.none(), st.sampled_from(POOL)), max_size=4).map(tuple),
-        st.sampled_from(MODES[mode]),
-    )
-    return mode, draw(st.lists(one, min_size=2, max_size=5))
-
-
-def rows_of(files: Sequence[File]) -> list[list[dict[str, Any]]]:
-    amounts = (0.0, float("nan"), -1.5, None, -0.0, float("inf"))
-    return [
-        [
-            {"id": number * 10 + row, "nation": value, "amount": amounts[(number + row) % len(amounts)]}
-            for row, value in enumerate(file.values)
-        ]
-        for number, file in enumerate(files)
-    ]
-
-
-def content(file: File, data: pa.Table) -> bytes:
-    """The bytes of a file, with the index that it is to have."""
-    values = sorted({value for value in file.values if value is not None})
-    match file.index:
-        case "good" if not any("\n" in value for value in values):
-            return with_record(data, values)
-        case "vouched":
-            return published(data, values)
-        case "row count":
-            return with_record(data, LIE, row_count=len(file.values) + 1)
-        case "crc":
-            return with_record(data, LIE, crc32=7)
-        case "lossy":
-            return with_record(data, LIE, lossless=False)
-        case "no companion":
-            return published(data, LIE)
-        case _:
-            return parquet(data)
+LAKES = lakes(st.just(False))
+LEAVES = leaves(TEXT, least=1)
+TREES = trees(LEAVES, 3)
 
 
 @contextmanager
-def written(mode: str, files: Sequence[File]) -> Iterator[tuple[IndexedDataset, Any]]:
+def written(lake: LakeFiles) -> Iterator[tuple[IndexedDataset, Any]]:
     """The dataset that prunes itself and Arrow's own, of the same files."""
-    home = Path(tempfile.mkdtemp())
-    try:
-        root = home / "lake"
-        root.mkdir()
-        for number, (file, rows) in enumerate(zip(files, rows_of(files), strict=True)):
-            data = pa.Table.from_pylist(rows, schema=SCHEMA)
-            (root / f"{number}.parquet").write_bytes(content(file, data))
-        if mode == "table":
-            write_entries(root, files)
-        dataset = open_indexed(
-            root,
-            trust="published" if mode == "published" else "companion",
-            column="nation" if mode == "published" else None,
-            table="auto" if mode == "table" else None,
-        )
-        yield dataset, pads.dataset(root)
-    finally:
-        shutil.rmtree(home)
-
-
-def write_entries(root: Path, files: Sequence[File]) -> None:
-    first, second = [], []
-    for number, file in enumerate(files):
-        name = f"{number}.parquet"
-        if file.index == "entry":
-            first.append(entry(root, name, "nation", file.values))
-        elif file.index == "stale size":
-            first.append(entry(root, name, "nation", LIE, size=1))
-        elif file.index == "stale time":
-            first.append(entry(root, name, "nation", LIE, modified=1))
-        elif file.index == "older run":
-            first.append(entry(root, name, "nation", LIE))
-            second.append(entry(root, name, "nation", file.values))
-    write_index_table(root.with_name("lake.index"), *first, run=1)
-    write_index_table(root.with_name("lake.index"), *second, run=2)
-
-
-TEXT = st.sampled_from([*POOL, "nowhere", "z"])
-LEAVES = st.one_of(
-    st.tuples(st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), st.just("nation"), TEXT),
-    st.tuples(st.sampled_from(["in", "not in"]), st.just("nation"), st.lists(TEXT, min_size=1, max_size=4)),
-    st.tuples(st.sampled_from(["is null", "is not null"]), st.just("nation")),
-    st.tuples(st.sampled_from(["=", "!=", "<", ">"]), st.just("id"), st.integers(0, 45)),
-).map(list)
-TREES = st.recursive(
-    LEAVES,
-    lambda inner: st.one_of(
-        inner.map(lambda part: ["not", part]),
-        st.tuples(st.sampled_from(["and", "or"]), inner, inner).map(list),
-    ),
-    max_leaves=3,
-)
+    with lake.written() as (root, way):
+        yield open_indexed(root, **way), pads.dataset(root)
 
 
 def has_negated_membership(tree: Any) -> bool:
@@ -199,17 +87,15 @@ def without_indexes(engine: Asked, plain: Any, tree: Tree) -> list[int] | None:
 
 
 @pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning")
-@given(lake=lakes(), trees=st.lists(TREES, min_size=3, max_size=3))
+@given(lake=LAKES, asked=st.lists(TREES, min_size=3, max_size=3))
 @SETTINGS
 def test_every_engine_finds_the_rows_that_were_written_whatever_the_indexes_are_like(
-    engines: dict[str, Asked], lake: tuple[str, list[File]], trees: list[Tree]
+    engines: dict[str, Asked], lake: LakeFiles, asked: list[Tree]
 ) -> None:
-    mode, files = lake
-    rows = [row for rows in rows_of(files) for row in rows]
-    nation_of = {row["id"]: row["nation"] for row in rows}
-    with written(mode, files) as (dataset, plain):
-        for tree in trees:
-            truth = [row["id"] for row in rows if keeps(tree, row)]
+    nation_of = {row["id"]: row["nation"] for row in lake.rows}
+    with written(lake) as (dataset, plain):
+        for tree in asked:
+            truth = [row["id"] for row in lake.rows if keeps(tree, row)]
             for name, engine in engines.items():
                 found = engine.ids(dataset, tree)
                 assert without_indexes(engine, plain, tree) in (found, None), name
@@ -219,27 +105,25 @@ def test_every_engine_finds_the_rows_that_were_written_whatever_the_indexes_are_
 
 
 @pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning")
-@given(lake=lakes(), values=st.lists(TEXT, min_size=1, max_size=3, unique=True))
+@given(lake=LAKES, values=st.lists(TEXT, min_size=1, max_size=3, unique=True))
 @SETTINGS
 def test_every_engine_skips_each_file_whose_trusted_index_holds_none_of_the_values(
-    engines: dict[str, Asked], lake: tuple[str, list[File]], values: list[str]
+    engines: dict[str, Asked], lake: LakeFiles, values: list[str]
 ) -> None:
-    mode, files = lake
-    if any("\n" in value for value in values) and mode == "published":
+    if any("\n" in value for value in values) and lake.mode == "published":
         values = ["a"]
     tree: Tree = ["in", "nation", values] if len(values) > 1 else ["=", "nation", values[0]]
-    with written(mode, files) as (dataset, _):
+    with written(lake) as (dataset, _):
         hopeless = [
             number
-            for number, file in enumerate(files)
-            if file.index in TRUSTED and not set(values) & pieces(mode, file) and is_usable(file)
+            for number, file in enumerate(lake.files)
+            if file.index in TRUSTED and not set(values) & pieces(lake.mode, file) and is_usable(file)
         ]
         pruning = dataset.prune(expression_of(tree, SCHEMA))
         assert hopeless == sorted(int(Path(path).stem) for path in pruning.skipped)
         for path in pruning.skipped:
             Path(path).write_bytes(b"no Parquet file any more")
-        rows = [row for rows in rows_of(files) for row in rows]
-        truth = [row["id"] for row in rows if keeps(tree, row)]
+        truth = [row["id"] for row in lake.rows if keeps(tree, row)]
         for name, engine in engines.items():
             before = dataset.counters.skipped
             assert truth == engine.ids(dataset, tree), name
@@ -247,17 +131,17 @@ def test_every_engine_skips_each_file_whose_trusted_index_holds_none_of_the_valu
 
 
 def pieces(mode: str, file: File) -> set[str]:
-    values = {value for value in file.values if value is not None}
-    return {piece for value in values for piece in value.split("\n")} if mode == "published" else values
+    return {
+        piece for value in file.texts for piece in (value.split("\n") if mode == "published" else [value])
+    }
 
 
 def is_usable(file: File) -> bool:
     """Whether the index that the file is to have can be written and trusted: see the chapter on lossy shapes."""
-    values = sorted({value for value in file.values if value is not None})
     if file.index == "good":
-        return values != [""] and not any("\n" in value for value in values)
+        return file.fits
     if file.index == "vouched":
-        payload = "\n".join(values)
+        payload = "\n".join(file.texts)
         return (
             not (bool(file.values) and not payload) and "\r\n" not in payload and not payload.endswith("\n")
         )
@@ -266,26 +150,24 @@ def is_usable(file: File) -> bool:
 
 @pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning")
 @given(
-    lake=lakes(),
+    lake=LAKES,
     wanted=st.lists(TEXT, min_size=1, max_size=3, unique=True),
     how=st.sampled_from(["semi", "anti"]),
 )
 @settings(SETTINGS, max_examples=max(12 // EXAMPLES, 4))
 def test_joins_find_the_rows_that_were_written(
-    engines: dict[str, Asked], lake: tuple[str, list[File]], wanted: list[str], how: str
+    engines: dict[str, Asked], lake: LakeFiles, wanted: list[str], how: str
 ) -> None:
     """Nulls survive an anti-join, where NOT IN would drop them."""
-    mode, files = lake
-    rows = [row for rows in rows_of(files) for row in rows]
-    truth = [row["id"] for row in rows if (row["nation"] in wanted) == (how == "semi")]
-    with written(mode, files) as (dataset, plain):
+    truth = [row["id"] for row in lake.rows if (row["nation"] in wanted) == (how == "semi")]
+    with written(lake) as (dataset, plain):
         for name, engine in engines.items():
             assert truth == engine.joined(dataset, wanted, how) == engine.joined(plain, wanted, how), name
 
 
 @pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning")
 @given(
-    lake=lakes(),
+    lake=LAKES,
     text=LEAVES,
     comparison=st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
     number=st.sampled_from([0.0, -0.0, 1.5, float("inf")]),
@@ -295,7 +177,7 @@ def test_joins_find_the_rows_that_were_written(
 @settings(SETTINGS, max_examples=max(12 // EXAMPLES, 4))
 def test_conditions_on_floats_find_with_indexes_what_they_find_without(
     engines: dict[str, Asked],
-    lake: tuple[str, list[File]],
+    lake: LakeFiles,
     text: Tree,
     comparison: str,
     number: float,
@@ -303,12 +185,11 @@ def test_conditions_on_floats_find_with_indexes_what_they_find_without(
     joined: str,
 ) -> None:
     """Each engine decides what NaN is like: see the next test. No index may change it."""
-    mode, files = lake
     if number == float("inf"):
         number = 1e308
     amount: Tree = [comparison, "amount", number]
     tree: Tree = [joined, ["not", amount] if negated else amount, text]
-    with written(mode, files) as (dataset, plain):
+    with written(lake) as (dataset, plain):
         for name, engine in engines.items():
             assert engine.ids(plain, tree) == engine.ids(dataset, tree), name
 

@@ -16,16 +16,8 @@ from pqassay_spec.rules.catalogue import file_rules
 def test_the_readme_is_short_and_leads_to_every_command() -> None:
     text = (ROOT / "README.md").read_text()
 
-    assert 600 >= len(text.split())
+    assert 600 >= len(text.replace("|", " ").split())
     assert "(docs/guide/commands.md)" in text
-
-
-def test_the_readme_says_how_long_a_footer_takes() -> None:
-    constants = json.loads((ROOT / "benchmarks" / "lake_constants.json").read_text())
-    milliseconds = 1_000 * constants["measured"]["work"]["check footer"]["seconds"]
-
-    assert "[about a millisecond](docs/guide/scale.md#what-was-measured)" in (ROOT / "README.md").read_text()
-    assert 1 == round(milliseconds)
 
 
 def test_each_rule_that_is_tested_has_a_golden_file_that_breaks_it() -> None:

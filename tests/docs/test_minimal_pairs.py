@@ -113,11 +113,8 @@ def test_a_process_whose_java_has_ended_ends_as_well(tmp_path: Path, monkeypatch
 
 def test_a_row_of_the_table_counts_queries_not_files() -> None:
     (engine, *_) = ENGINES
-    tally = minimal_pairs.Tally()
-    assert tally.answers(engine, ["a"]) is None
-    for case in ("a", "b", "b"):
-        tally.add("rows lost", case)
-    tally.add("nothing", "a")
+    assert minimal_pairs.Tally().answers(engine, ["a"]) is None
+    tally = minimal_pairs.Tally({"rows lost": ["a", "b", "b"], "nothing": ["a"]})
 
     assert EngineAnswers(engine.title, engine.version or "", "rows lost", 3, 4, "a") == tally.answers(
         engine, ["a"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import sys
 import tarfile
@@ -179,32 +180,24 @@ def test_the_wheel_holds_every_file_of_the_packages_and_the_golden_files(wheel: 
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_the_wheel_holds_what_is_no_python(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    expected = {
         "pqassay/py.typed",
         "pqassay_reference/py.typed",
+        "pqassay_spark/jobs/log4j2.properties",
         "pqassay_spark/py.typed",
-        "pqassay_spec/py.typed",
         "pqassay_spec/chapters/idx1.md",
+        "pqassay_spec/py.typed",
         "pqassay_spec/revisions/0.9.toml",
         "pqassay_spec/rules/idx1.toml",
         "pqassay_spec/rules/parquet_file.toml",
-        "pqassay_spark/jobs/log4j2.properties",
-    ],
-)
-def test_the_wheel_holds_what_is_no_python(wheel: Path, name: str) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        assert name in archive.namelist()
-
-
-def test_the_wheel_holds_json_schemas_and_golden_files(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
+    }
+    assert set() == expected - set(names)
     assert [name for name in names if name.startswith("pqassay/schemas/") and name.endswith(".json")]
-    assert [
-        name for name in names if name.startswith("pqassay_spec/golden_files/") and name.endswith(".parquet")
-    ]
+    golden = [name for name in names if name.startswith("pqassay_spec/golden_files/")]
+    assert [name for name in golden if name.endswith(".parquet")]
 
 
 def test_the_sdist_holds_the_chapters_and_what_the_tests_need(built: Path) -> None:
@@ -229,24 +222,38 @@ def test_the_installed_commands_tell_their_version(core: Path) -> None:
         assert (told.returncode, told.stdout, told.stderr) == (0, f"pqassay {__version__}\n", note)
 
 
+ASKING = """
+import importlib.util as u, json, pathlib, sys
+import pqassay
+from pqassay.cli.main import app
+from typer.testing import CliRunner
+done = [CliRunner().invoke(app, arguments) for arguments in json.loads(sys.argv[1])]
+extras = [n for n in ("duckdb", "polars", "pyspark", "pytest") if u.find_spec(n)]
+place = str(pathlib.Path(pqassay.__file__).parent.parent)
+print(json.dumps([place, extras, [[one.exit_code, one.stdout, one.stderr] for one in done]]))
+"""
+"""Asks for several commands in one process: to start one for each takes longer than what they do."""
+
+
 def test_the_core_alone_checks_reads_and_runs_and_says_which_extra_brings_spark(core: Path) -> None:
-    code = """import importlib.util as u, pathlib, pqassay
-print(pathlib.Path(pqassay.__file__).parent.parent, [n for n in ("duckdb", "polars", "pyspark", "pytest") if u.find_spec(n)])"""
     (site_packages,) = core.glob("lib/python*/site-packages")
-    assert f"{site_packages} []\n" == run(core, "python", "-c", code).stdout
-    golden = site_packages / "pqassay_spec" / "golden_files" / "idx1" / "plain" / "data.parquet"
-    driver = str(core / "bin" / "pqassay")
+    golden = str(site_packages / "pqassay_spec" / "golden_files" / "idx1" / "plain" / "data.parquet")
+    commands = (
+        (["check", golden], f"{golden}: conformant\n"),
+        (["explain", "PIX-050"], "PIX-050"),
+        (["dump", golden], "footer"),
+        (["scan", golden, "year > 0"], "year"),
+    )
+    refused = ["spark", "check", golden]
+    asked = json.dumps([*(command for command, _ in commands), refused])
+    place, extras, done = json.loads(run(core, "python", "-c", ASKING, asked).stdout)
 
-    for command, part in (
-        (("check", str(golden)), f"{golden}: conformant\n"),
-        (("explain", "PIX-050"), "PIX-050"),
-        (("dump", str(golden)), "footer"),
-        (("scan", str(golden), "year > 0"), "year"),
-        (("suite", "run", "--case", "idx1/plain", "--", driver, "driver"), "IDX1  encode   1 of 1 passed"),
-    ):
-        done = run(core, "pqassay", *command)
-        assert (command, 0) == (command, done.returncode), done.stderr
-        assert part in done.stdout
+    assert (str(site_packages), []) == (place, extras)
+    for (command, part), (code, shown, error) in zip(commands, done[:-1], strict=True):
+        assert (command, 0) == (command, code), error
+        assert part in shown
+    assert (2, True) == (done[-1][0], "pip install '.[spark]'" in done[-1][2])
 
-    done = run(core, "pqassay", "spark", "check", str(golden))
-    assert (2, True) == (done.returncode, "pip install '.[spark]'" in done.stderr)
+    suite = ["suite", "run", "--case", "idx1/plain", "--", str(core / "bin" / "pqassay"), "driver"]
+    ran = run(core, "pqassay", *suite)
+    assert (0, True) == (ran.returncode, "IDX1  encode   1 of 1 passed" in ran.stdout), ran.stderr

@@ -88,7 +88,15 @@ def test_who_loses_rows_by_a_truncated_maximum_is_told_with_the_command(home: Ta
 @pytest.mark.parametrize("by", ["clicks", "search"])
 def test_the_bytes_of_the_rule_that_failed_can_be_seen_and_downloaded(home: Tab, by: str) -> None:
     if by == "clicks":
-        walk(home, "All rules", "STA-041")
+        walk(home, "All rules")
+        home.evaluate(
+            """(() => {
+              const filter = document.querySelector("form[data-list] input[type=search]");
+              filter.value = "STA-041";
+              filter.dispatchEvent(new Event("input", { bubbles: true }));
+            })()"""
+        )
+        walk(home, "STA-041")
     else:
         searched(home, "STA-041")
         home.follow("""document.querySelector(".md-search-result__list a").click()""")

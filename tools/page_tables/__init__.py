@@ -1,51 +1,69 @@
 """Tables that are made of stored figures and put into pages, each between two comments, the first of which names it.
 
-All else on a page is written by people.  Each module of this folder has `TABLES`, by name what makes the lines of a table from the
-figures; where those are not one file of JSON, it has `read`, too.  `tools/generate.py` says which pages and figures belong to it.
+All else on a page is written by people.  A template of ``templates`` writes tables in Markdown; its comments are those of the page.  What it
+shows is the file of figures that `tools/generate.py` or `pages.site_tables` names for it, or what ``figures()`` of the module of its name in this
+folder returns.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import json
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-TABLE = re.compile(r"(<!-- table: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+import jinja2
 
-QUIET = 0.9
-"""Share of the processors below which a measurement says that it was not alone."""
+TEMPLATES = Path(__file__).resolve().parent / "templates"
 
-Figures = Mapping[str, Any]
-"""Figures of a benchmark, as its JSON has them."""
-
-Tables = Mapping[str, Callable[[Any], Iterable[str]]]
-"""By the name in the comment, what makes the lines of a table from figures."""
+TABLE = re.compile(r"(?P<begin><!-- table: (?P<name>[a-z ]+) -->\n)(?P<lines>.*?)(?=<!-- end -->)", re.DOTALL)
 
 
-def with_tables(page: str, tables: Tables, figures: Any) -> str:
-    """The page with these tables made again; those of other names stay as they are."""
-
-    def made(found: re.Match[str]) -> str:
-        if found["name"] not in tables:
-            return found[0]
-        return "\n".join([found[1], *tables[found["name"]](figures), "", found[3]])
-
-    return TABLE.sub(made, page)
+def with_tables(page: str, tables: Mapping[str, str]) -> str:
+    """The page with these tables in place of those of the same names."""
+    return TABLE.sub(lambda found: found["begin"] + tables.get(found["name"], found["lines"]), page)
 
 
-def not_alone(figures: Figures, but: str = "") -> Iterator[str]:
-    """A warning where other programs ran beside the measurement; ``but`` says what follows from it."""
-    if figures["share"] < QUIET:
-        yield (
-            f"Other programs left {figures['share']:.0%} of the processors to it{but}: repeat it on a machine that does nothing else."
-        )
+def figures_of(template: str, path: Path) -> Mapping[str, Any]:
+    """What a template shows: what the module of its name reads, or without one the JSON at a path; a list is called ``figures``."""
+    if importlib.util.find_spec(f"page_tables.{template}"):
+        read: Mapping[str, Any] = importlib.import_module(f"page_tables.{template}").figures()
+        return read
+    stored = json.loads(path.read_text("utf-8"))
+    return stored if isinstance(stored, dict) else {"figures": stored}
+
+
+def tables_in(template: str, figures: Mapping[str, Any]) -> dict[str, str]:
+    """The tables of a template by their names, without the comments around them."""
+    return {found["name"]: found["lines"] for found in TABLE.finditer(rendered(f"{template}.md", figures))}
+
+
+def rendered(template: str, figures: Mapping[str, Any]) -> str:
+    """A template, filled in."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=False,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {function.__name__: function for function in (*FILTERS, math.log10)}
+    return environment.get_template(template).render(figures)
+
+
+# ------------------------------------------------------------------------------------------------------- the filters
 
 
 def duration(seconds: float) -> str:
     """Seconds in the unit that people would use, with two digits.
 
-    >>> duration(0.00031), duration(75), duration(7300), duration(400_000)
-    ('0.31 ms', '75 s', '2.0 h', '4.6 days')
+    >>> duration(0.0031), duration(75), duration(7300), duration(400_000)
+    ('3.1 ms', '75 s', '2.0 h', '4.6 days')
     """
     for limit, unit, size in (
         (1e-3, "µs", 1e-6),
@@ -86,31 +104,37 @@ def two_digits(value: float) -> str:
     return f"{rounded:.1f}" if rounded >= 1 else f"{rounded:.2g}"
 
 
-def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table in Markdown; the first column to the left, numbers to the right."""
-    yield f"| {' | '.join(header)} |"
-    yield f"| --- |{' ---: |' * (len(header) - 1)}"
-    for row in rows:
-        if len(row) != len(header):
-            raise ValueError(f"{len(row)} cells in a row of {len(header)} columns: {row}")
-        yield f"| {' | '.join(row)} |"
+def milliseconds(seconds: float) -> str:
+    """Two digits are what such a measurement holds.
 
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table of texts in Markdown."""
-    yield f"| {' | '.join(header)} |"
-    yield f"|{' --- |' * len(header)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-
-
-def columns(items: Iterable[Any], cells: Mapping[str, Callable[[Any], str]]) -> Iterator[str]:
-    r"""A table with a row for each item; ``cells`` has, by the header of each column, what makes its cells.
-
-    >>> print(*columns([7, 30], {"size": size, "in words": str}), sep="\n")
-    | size | in words |
-    | --- | ---: |
-    | 7.0 B | 7 |
-    | 30 B | 30 |
+    >>> milliseconds(0.00123), milliseconds(0.0716), milliseconds(1.234)
+    ('1.2', '72', '1,200')
     """
-    yield from grid(list(cells), ([cell(item) for cell in cells.values()] for item in items))
+    return f"{float(f'{seconds * 1e3:.1e}'):,.{1 if seconds < 0.00995 else 0}f}"
+
+
+def megabytes(count: float) -> str:
+    """Bytes in millions.
+
+    >>> megabytes(641_234), megabytes(30_390_000)
+    ('0.64', '30')
+    """
+    return f"{count / 1e6:.2f}" if count < 1e7 else f"{count / 1e6:,.0f}"
+
+
+def shown(value: Any, form: str) -> str:
+    """A value in a form of Python, such as ``,``."""
+    return format(value, form)
+
+
+def row(cells: Iterable[Any]) -> str:
+    """A row of a table."""
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def heads(cells: Sequence[str], form: str = "---:") -> str:
+    """The head of a table, whose columns but the first are numbers, or have another form."""
+    return f"{row(cells)}\n{row(['---', *[form] * (len(cells) - 1)])}"
+
+
+FILTERS = (duration, size, two_digits, milliseconds, megabytes, shown, row, heads)

@@ -41,41 +41,23 @@ GUIDES: Mapping[str, str] = {
 """The page of the guide about a command, or about all commands of a group."""
 
 
-def commands(_: None) -> Iterator[str]:
-    """A table for each heading of the root help page."""
-    root = typer.main.get_group(app)
-    panels: dict[str, list[str]] = {}
-    for name in root.commands:
-        command: Any = root.commands[name]
+def figures() -> dict[str, Any]:
+    """By each heading of the root help page the commands below it: the name, the address of the guide, and what the command does."""
+    root: Any = typer.main.get_group(app)
+    panels: dict[str, list[tuple[str, str, str]]] = {}
+    for name, command in root.commands.items():
         if not command.hidden:
             panels.setdefault(command.rich_help_panel, []).extend(_rows((name,), command))
-    for number, (panel, rows) in enumerate(panels.items()):
-        yield from () if number == 0 else ("",)
-        yield f"**{panel}**"
-        yield ""
-        yield "| Command | What it does |"
-        yield "| --- | --- |"
-        yield from rows
+    return {"panels": panels}
 
 
-def _rows(names: tuple[str, ...], command: Any) -> Iterator[str]:
-    for name, below in sorted(getattr(command, "commands", {}).items()):
-        if not below.hidden:
-            yield from _rows((*names, name), below)
-    if not getattr(command, "commands", {}):
+def _rows(names: tuple[str, ...], command: Any) -> Iterator[tuple[str, str, str]]:
+    below = getattr(command, "commands", {})
+    for name, one in sorted(below.items()):
+        if not one.hidden:
+            yield from _rows((*names, name), one)
+    if not below:
+        guide = GUIDES.get(" ".join(names)) or GUIDES[names[0]]
+        path, mark, place = guide.partition("#")
         said = command.help.split("\n\n")[0].replace("\n", " ").replace("|", r"\|")
-        yield f"| [`pqassay {' '.join(names)}`]({guide(names)}) | {said} |"
-
-
-def guide(names: tuple[str, ...]) -> str:
-    """The address of the guide about a command, as seen from the page of commands."""
-    page = GUIDES.get(" ".join(names)) or GUIDES[names[0]]
-    path, mark, place = page.partition("#")
-    return f"{path}.md{mark}{place}"
-
-
-def read() -> None:
-    """Nothing is read: the help pages are code."""
-
-
-TABLES = {"commands": commands}
+        yield " ".join(names), f"{path}.md{mark}{place}", said

@@ -5,31 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pages.markup import table
+from pages.page import shared_site
 
 
 def findings_table() -> Iterator[str]:
     """Yield the columns of the findings table."""
     from pqassay_lake.history.findings_table import FIELDS, OBSERVED, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
 
-    for heading, kind in (
-        ("both kinds of rows", "both"),
-        ("rows of files", "file"),
-        ("rows of findings", "finding"),
-    ):
-        rows = (
-            (
-                f"`{field.name}`",
-                str(field.type).replace(str(POSITION), "struct").replace(str(OBSERVED), "struct"),
-                "may be null" if field.optional else "",
-                field.doc,
-            )
-            for field in FIELDS
-            if field.rows == kind
-        )
-        yield from ("", f"In {heading}:")
-        yield from table(("Column", "Type", "", "Meaning"), rows)
-    members = ", ".join(f"`{member.name}` ({member.type})" for member in POSITION)
-    yield from (f"A position has the members {members}.", "")
+    told = {"fields": FIELDS, "position": POSITION, "observed": OBSERVED}
+    yield shared_site().render("findings_table.md", "guide/index.html", **told)
 
 
 def history_columns() -> Iterator[str]:

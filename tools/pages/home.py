@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pages.implementations.answers import BAD, SIGNS, Answer, worst
 from pages.implementations.matrix import kind_of
-from pages.page import Site, case_page, implementation_page
+from pages.page import Site, implementation_page
 from pages.tables.engine_answers import SILENT
 from pqassay_spec.rules import catalogue
 
@@ -70,7 +70,6 @@ def small_matrix(site: Site) -> Iterator[str]:
         seen=[verdict for verdict in SIGNS if verdict in verdicts],
         names=names,
         cases=site.cases,
-        case_page=case_page,
         most_told=MOST_TOLD,
     )
 

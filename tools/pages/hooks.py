@@ -39,18 +39,23 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of modules."""
-    for page in api_pages.module_pages():
-        files.append(File.generated(config, page.path, content=page.text))
+    for path, text in api_pages.module_pages():
+        files.append(File.generated(config, path, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
-    """Replace the placeholders of a page. Decisions are found by their index, and not by the search, whose index everybody loads."""
+    """Replace the placeholders of a page. Decisions are found by their index, and not by the search, whose index everybody loads.
+
+    The page of a module that this build does not show stays empty: to read the code and to write its signatures takes long.
+    """
     here = page.file.src_uri
     if here.startswith("decisions/0"):
         page.meta["search"] = {"exclude": True}
     if here.startswith("reference/") and page.file.generated_by is None:
         markdown = api_pages.linked(markdown)
+    elif here.startswith("reference/") and not generated.shared_site().shows(page.file.dest_uri):
+        markdown = api_pages.DIRECTIVE.sub(f'<div id="{frames.CONTENT}"></div>\n', markdown)
 
     def link(target: str, anchor: str) -> str:
         path = "" if target == here else posixpath.relpath(target, posixpath.dirname(here) or ".")
@@ -102,7 +107,12 @@ def on_post_build(config: MkDocsConfig, **_: Any) -> None:
     folder = Path(config.site_dir)
     site = generated.shared_site()
     try:
-        pages = frames.write_pages(kinds.all_pages(site), folder, config.site_name, config.site_url or "")
+        pages = frames.write_pages(
+            (page for kind in kinds.PAGES for page in kind(site)),
+            folder,
+            config.site_name,
+            config.site_url or "",
+        )
         byte_search.mend_worker(folder)
     except ValueError as error:
         raise PluginError(str(error)) from error
@@ -110,7 +120,7 @@ def on_post_build(config: MkDocsConfig, **_: Any) -> None:
         gc.freeze()  # what is there is held to the end, and looked at once otherwise
         gc.enable()
     search_index.write(folder, pages, byte_search.entries())
-    for file in kinds.all_files(site):
+    for file in (file for kind in kinds.FILES for file in kind(site)):
         _write(file, folder)
 
 

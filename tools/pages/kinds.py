@@ -30,15 +30,3 @@ FILES: Sequence[Callable[[Site], Iterator[File]]] = (
     status_page.files,
 )
 """The functions ``files`` of the modules that have something to download."""
-
-
-def all_pages(site: Site) -> Iterator[Page]:
-    """Yield the pages of all kinds."""
-    for kind in PAGES:
-        yield from kind(site)
-
-
-def all_files(site: Site) -> Iterator[File]:
-    """Yield what can be downloaded."""
-    for kind in FILES:
-        yield from kind(site)

@@ -13,14 +13,11 @@ SAFE = " ….,:;-+/"
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield a Markdown table with blank lines around it."""
-    yield ""
-    yield _row(heads)
-    yield _row(["---"] * len(heads))
-    yield from map(_row, rows)
-    yield ""
+    yield from ("", row(heads), row(["---"] * len(heads)), *map(row, rows), "")
 
 
-def _row(cells: Sequence[str]) -> str:
+def row(cells: Sequence[str]) -> str:
+    """Return a row of a Markdown table."""
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
 
 

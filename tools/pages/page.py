@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from pages.implementations.answers import MEANINGS, SIGNS, Answer, answers
 from pages.implementations.results import Results, todays
+from pages.markup import literal, row
 from pages.places import GOLDEN_FILES
 from pages.tables import engine_answers, golden_tables
 from pqassay_spec.golden.case import MANIFEST
@@ -114,8 +115,8 @@ class Site:
     def render(self, template: str, path: str, **data: Any) -> str:
         """Fill in a template of ``templates`` for the page at ``path``, so that its links are relative to it.
 
-        A template knows ``url(path)``, ``rule_link(id)`` and ``case(id)``, which are links, and the filter ``inline`` for
-        a text with code between backticks.
+        A template knows ``url(path)``, ``rule_link(id)`` and ``case(id)``, which are links, where pages and files of cases and
+        implementations are, and the filter ``inline`` for a text with code between backticks.
         """
         return self._templates.get_template(template).render(_links(path), **data)
 
@@ -123,17 +124,26 @@ class Site:
     def _templates(self) -> jinja2.Environment:
         environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(TEMPLATES),
-            autoescape=True,
+            autoescape=jinja2.select_autoescape(("html", "svg")),
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.filters["inline"] = inline
+        environment.filters |= {
+            "inline": inline,
+            "row": row,
+            "heads": lambda cells: f"{row(cells)}\n{row(['---'] * len(cells))}",
+            "literal": literal,
+            "json": partial(json.dumps, ensure_ascii=False),
+        }
         environment.globals.update(
             signs={**SIGNS, **engine_answers.SIGNS},
             meanings={**MEANINGS, **engine_answers.MEANINGS},
             file_signs=list(SIGNS),
             table_signs=engine_answers.LEGEND,
+            case_page=case_page,
+            case_file=case_file,
+            implementation_page=implementation_page,
         )
         return environment
 

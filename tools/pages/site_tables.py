@@ -1,17 +1,16 @@
 """Tables that only the site shows: measured figures, options of commands, answers about files from the future.
 
-A page asks for one with ``<!-- site table: NAME -->``.  The modules of `page_tables` make their lines.
+A page asks for one with ``<!-- site table: NAME -->``.  The templates of `page_tables` make their lines.
 """
 
 from __future__ import annotations
 
-import importlib
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+
+from page_tables import figures_of, tables_in
 
 from pages.markup import Link
 
@@ -32,13 +31,7 @@ SOURCES: Mapping[str, str] = {
     "weighing": "docs/data/weighing.json",
     "which_index": "benchmarks/which_index_figures.json",
 }
-"""Modules of `page_tables`, and the figures of each; empty where it reads its own."""
-
-
-@cache
-def makers() -> Mapping[str, str]:
-    """By the name of a table, the module that makes it."""
-    return {name: module for module in SOURCES for name in _module(module).TABLES}
+"""Templates of `page_tables`, and the figures of each; empty where a module reads its own."""
 
 
 def lines(name: str, _: Link) -> Iterator[str]:
@@ -48,19 +41,14 @@ def lines(name: str, _: Link) -> Iterator[str]:
         name: Its name, with hyphens in place of blanks.
 
     Raises:
-        KeyError: No module makes it.
+        KeyError: No template makes it.
     """
-    module = makers()[name.replace("-", " ")]
-    yield from _module(module).TABLES[name.replace("-", " ")](_figures(module))
-
-
-def _module(name: str) -> Any:
-    if str(TOOLS) not in sys.path:  # MkDocs has it there only while it loads the hooks
-        sys.path.append(str(TOOLS))
-    return importlib.import_module(f"page_tables.{name}")
+    yield from _tables()[name.replace("-", " ")].splitlines()
 
 
 @cache
-def _figures(module: str) -> Any:
-    read = getattr(_module(module), "read", None)
-    return read() if read else json.loads((ROOT / SOURCES[module]).read_text("utf-8"))
+def _tables() -> Mapping[str, str]:
+    if str(TOOLS) not in sys.path:  # MkDocs has it there only while it loads the hooks
+        sys.path.append(str(TOOLS))
+    made = (tables_in(template, figures_of(template, ROOT / path)) for template, path in SOURCES.items())
+    return {name: text for each in made for name, text in each.items()}

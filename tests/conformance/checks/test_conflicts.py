@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from time import process_time
 
 import pytest
-from recall_page import OF_FILES, OF_TABLES
+from recall_answers import OF_FILES, OF_TABLES
 
 import pqassay
 from each import each

@@ -195,7 +195,7 @@ def test_columns_that_are_confused_are_told_apart(how: str) -> None:
     setting = weighing.Setting(
         has_index=True, has_filter=False, pages=1, has_dictionary=False, is_nullable=False
     )
-    file = weighing.written("int32", setting, 1)
+    file = weighing.written("int32", setting)
     draw = np.random.default_rng(1)
     if how == "values of another column":
         spoilt = weighing.with_damaged_values(file, how, draw, in_all=True)
@@ -207,7 +207,7 @@ def test_columns_that_are_confused_are_told_apart(how: str) -> None:
 def test_the_figures_of_the_guide_are_those_of_this_weighing() -> None:
     kept = {(kind["wrong"], kind["how"]): kind for kind in json.loads(weighing.FIGURES.read_text())}
     trials = [*islice(weighing.trials(["int32"]), 0, None, 11 * STEP)]
-    answers = [(trial.wrong, weighing.answered(trial.data)[0]) for trial in trials]
+    answers = [(trial.wrong, weighing.answered(trial.data)) for trial in trials]
     right = [wrong == side for wrong, side in answers if side is not None]
 
     assert {(trial.wrong, trial.how) for trial in trials} <= kept.keys()

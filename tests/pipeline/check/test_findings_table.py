@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+from damage import EXAMPLES
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import spark as app
@@ -117,7 +118,8 @@ def test_other_readers_read_a_table_by_its_folder(lake: Path, tmp_path: Path) ->
 
 
 def test_what_is_read_back_is_what_was_reported(tmp_path: Path) -> None:
-    report = pqassay.check(GOLDEN_FILES, tier="index", jobs=1)
+    """A part of the golden files; all by `make damages`."""
+    report = pqassay.check(sorted(GOLDEN_FILES.glob("*/*"))[:: 3 * EXAMPLES - 2], tier="index", jobs=1)
     written(tmp_path / "table", report)
     rows = list(findings_table.read(tmp_path / "table", SETTINGS))
 

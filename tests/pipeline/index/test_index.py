@@ -216,7 +216,9 @@ def test_spark_reads_the_same_rows_of_a_partitioned_folder_afterwards(
     shutil.copytree(plain, indexed)
     done = index_files(spark, indexed, ["nation", "category"])
     assert (done.indexed, done.refused) == (2 * len(YEARS), [])
+    assert len(sorted(plain.rglob(".part-*.crc"))) == 2 * len(YEARS)
     assert sorted(indexed.rglob(".part-*.crc")) == []
+    assert {file.outcome for file in pqassay.check(indexed, tier="values").files} == {"conformant"}
     before, after = (spark.read.parquet(str(folder)) for folder in (plain, indexed))
     assert (after.schema, after.count()) == (before.schema, 600)
     assert before.exceptAll(after).isEmpty()

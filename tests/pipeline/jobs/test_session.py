@@ -62,45 +62,34 @@ def test_a_java_that_is_new_enough_is_accepted(tmp_path: Path, monkeypatch: pyte
     assert require_java() == 17
 
 
-def test_a_java_that_is_too_old_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    java = fake_java(tmp_path, "echo 'openjdk version \"11.0.2\" 2019-01-15' >&2")
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(JavaMissingError) as caught:
-        require_java()
-    assert str(caught.value).startswith(
-        f"{java} is Java 11, too old for Spark. Install a Java runtime of version 17"
-    )
-
-
-def test_a_stub_that_only_says_where_to_get_java_is_no_java(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (
+            "echo 'openjdk version \"11.0.2\" 2019-01-15' >&2",
+            "{java} is Java 11, too old for Spark. Install a Java runtime of version 17",
+        ),
+        (
+            "echo 'Unable to locate a Java Runtime.' >&2; exit 1",
+            "{java} is not a Java runtime: Unable to locate a Java Runtime. Install",
+        ),
+        (
+            "printf 'kein g\\374ltiges Java' >&2; exit 1",
+            "{java} is not a Java runtime: kein g\N{REPLACEMENT CHARACTER}ltiges Java.",
+        ),
+        (None, "JAVA_HOME is {home}, which has no bin/java. Install"),
+    ],
+    ids=["too old", "a stub", "another encoding", "none"],
+)
+def test_a_java_that_spark_cannot_use_is_told_with_its_words(
+    script: str | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    java = fake_java(tmp_path, "echo 'Unable to locate a Java Runtime.' >&2; exit 1")
+    if script is not None:
+        fake_java(tmp_path, script)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(JavaMissingError) as caught:
         require_java()
-    assert str(caught.value).startswith(
-        f"{java} is not a Java runtime: Unable to locate a Java Runtime. Install"
-    )
-
-
-def test_a_java_that_writes_in_another_encoding_is_told_with_its_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    java = fake_java(tmp_path, "printf 'kein g\\374ltiges Java' >&2; exit 1")
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(JavaMissingError) as caught:
-        require_java()
-    assert str(caught.value).startswith(
-        f"{java} is not a Java runtime: kein g\N{REPLACEMENT CHARACTER}ltiges Java."
-    )
-
-
-def test_a_java_home_without_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(JavaMissingError) as caught:
-        require_java()
-    assert str(caught.value).startswith(f"JAVA_HOME is {tmp_path}, which has no bin/java. Install")
+    assert str(caught.value).startswith(said.format(home=tmp_path, java=tmp_path / "bin" / "java"))
 
 
 def test_no_java_on_the_path_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,18 +157,14 @@ def test_the_same_spark_in_spark_home_is_accepted(
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
-@pytest.mark.parametrize("variable", ["JAVA_HOME", "PATH"])
-def test_a_java_that_ends_at_once_is_one_line(variable: str, tmp_path: Path) -> None:
-    java = fake_java(tmp_path, '[ "$1" = -version ] && echo \'version "17.0.1"\' >&2')
+def test_a_java_that_ends_at_once_is_one_line(tmp_path: Path) -> None:
+    fake_java(tmp_path, '[ "$1" = -version ] && echo \'version "17.0.1"\' >&2')
     script = (
-        "import os, sys, typer; from pqassay_spark.cli.session import command_session\n"
+        "import sys, typer; from pqassay_spark.cli.session import command_session\n"
         "try:\n    with command_session(None): pass\n"
         "except typer.Exit as error: sys.exit(error.exit_code)"
     )
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
-    if variable == "PATH":
-        del environment["JAVA_HOME"]
-        environment["PATH"] = f"{java.parent}{os.pathsep}{os.environ['PATH']}"
     run = processes.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.splitlines()[-1].startswith("error: Java ended before Spark had started.")
@@ -237,7 +222,7 @@ def test_workers_that_suit_are_accepted(spark: SparkSession) -> None:
 
 def test_importing_the_pipeline_and_its_command_imports_no_pyspark() -> None:
     script = (
-        "import json, sys; import pqassay.cli.main, pqassay_spark.produce.sales, pqassay_spark.jobs.session;"
+        "import json, sys; import pqassay_spark, pqassay.cli.main, pqassay_spark.produce.sales, pqassay_spark.jobs.session;"
         "print(json.dumps(sorted(m for m in sys.modules if m.split('.')[0] in {'pyspark', 'py4j', 'pyarrow'})))"
     )
     run = processes.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -24,8 +24,6 @@ from verdicts import serious
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-COMMAND = [sys.executable, "-m", "pqassay", "spark"]
-
 
 @pytest.fixture(scope="session")
 def written(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -201,36 +199,29 @@ def test_the_command_writes_what_it_says(spark: SparkSession, tmp_path: Path) ->
     assert spark.range(1).count() == 1  # the session goes on
 
 
-def test_the_matrix_is_written_into_a_new_directory_only(tmp_path: Path) -> None:
-    command = [*COMMAND, "produce", str(tmp_path), "--matrix", "--overwrite"]
-    run = processes.run(command, capture_output=True, text=True)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == f"error: {tmp_path} exists. Choose another directory for --matrix.\n"
-
-
-def test_the_command_refuses_more_files_than_rows(tmp_path: Path) -> None:
-    command = [*COMMAND, "produce", str(tmp_path / "out"), "--rows", "3", "--files", "5"]
-    run = processes.run(command, capture_output=True, text=True)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == "error: --rows 3 are too few for --files 5: each file needs a row.\n"
-
-
-def test_an_existing_directory_is_not_touched(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["{out}", "--matrix", "--overwrite"], "{out} exists. Choose another directory for --matrix."),
+        (
+            ["{out}/new", "--rows", "3", "--files", "5"],
+            "--rows 3 are too few for --files 5: each file needs a row.",
+        ),
+        (["{out}"], "{out} exists. Choose another directory, or replace it with --overwrite."),
+        (
+            ["{out}", "--overwrite"],
+            "{out} has no file _SUCCESS, so it is not a finished output of Spark",
+        ),
+    ],
+)
+def test_what_cannot_be_written_is_one_line_before_spark_starts(
+    options: list[str], said: str, tmp_path: Path
+) -> None:
     (tmp_path / "precious").write_text("data")
-    run = processes.run([*COMMAND, "produce", str(tmp_path)], capture_output=True, text=True)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == (
-        f"error: {tmp_path} exists. Choose another directory, or replace it with --overwrite.\n"
-    )
-
-
-def test_only_what_spark_wrote_is_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "precious").write_text("data")
-    command = [*COMMAND, "produce", str(tmp_path), "--overwrite"]
-    run = processes.run(command, capture_output=True, text=True)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert "has no file _SUCCESS, so it is not a finished output of Spark" in run.stderr
-    assert (tmp_path / "precious").read_text() == "data"
+    result = CliRunner().invoke(app, ["produce", *(one.format(out=tmp_path) for one in options)])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {said.format(out=tmp_path)}")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["data"]
 
 
 def refused_overwrite(out: Path) -> str:
@@ -292,7 +283,7 @@ def test_what_spark_cannot_write_is_one_line_and_what_was_left_is_replaced(tmp_p
 
 
 def test_without_java_the_command_says_what_to_install(tmp_path: Path) -> None:
-    command = [*COMMAND, "produce", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "pqassay", "spark", "produce", str(tmp_path / "out")]
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
     run = processes.run(command, capture_output=True, text=True, env=environment)
     assert (run.returncode, run.stdout) == (2, "")
@@ -301,5 +292,5 @@ def test_without_java_the_command_says_what_to_install(tmp_path: Path) -> None:
 
 
 def test_the_help_shows_an_example() -> None:
-    run = processes.run([*COMMAND, "produce", "--help"], capture_output=True, text=True, check=True)
-    assert "Examples: pqassay spark produce sales --rows 100000" in " ".join(run.stdout.split())
+    result = CliRunner().invoke(app, ["produce", "--help"])
+    assert "Examples: pqassay spark produce sales --rows 100000" in " ".join(result.stdout.split())

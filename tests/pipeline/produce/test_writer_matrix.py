@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ import pytest
 import pqassay
 from engines import ENGINES, WHOLE, Limit, Rows, cell, engine
 from places import INTEROP
-from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spark.produce.writer_matrix import MATRIX, WriterCase, write_case, write_matrix
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import chunks_of_this_file, read_footer, read_framing
@@ -128,18 +126,6 @@ def test_the_values_of_folders_and_files_together_are_the_literal_rows(written: 
     table = pyarrow.dataset.dataset(root, partitioning="hive").to_table(columns=names)
     assert as_cells(case.rows) == as_cells([tuple(row.values()) for row in table.to_pylist()])
     assert 8 == len(written[case.name])
-
-
-def test_an_embedded_index_leaves_rows_and_verdict_as_they_are(written: Written, tmp_path: Path) -> None:
-    indexed = [case for case in READABLE if case.column and "name" not in case.column]
-    for case in indexed:
-        copy = shutil.copyfile(written[case.name][0], tmp_path / f"{case.name}.parquet")
-        embed_file(copy, str(case.column))
-        assert as_cells(case.rows) == engine("duckdb").read(copy), case.name
-    report = pqassay.check(sorted(tmp_path.glob("*.parquet")), tier="values")
-    checked = {rule for coverage in report.coverages.values() for rule in coverage.checked}
-    assert [(0, "conformant")] * len(indexed) == [(len(serious(file)), file.outcome) for file in report.files]
-    assert {"IDX1-016", "IDX1-017"} <= checked
 
 
 def test_the_same_case_is_the_same_bytes_each_time_in_one_java_process(

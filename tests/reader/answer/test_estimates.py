@@ -25,7 +25,7 @@ from pqassay_spec.directory.codes import Granularity, IndexType
 
 pytest.importorskip("datasketches", reason="sketches take the extra `sketches`")
 
-COLUMNS, ROWS = 40, 6000
+COLUMNS, ROWS = 20, 3000
 """Columns of other random numbers each, and rows of each of two files."""
 
 DISTINCT = "APPROX_COUNT_DISTINCT"
@@ -66,7 +66,7 @@ def test_numbers_of_distinct_values_lie_within_their_bounds(wide: tuple[Answerer
         assert abs(one.estimate.as_py() - truth) < 0.08 * truth
         assert (4, 12) == (one.sketch_count, one.parameter)
         within += one.lower.as_py() <= truth <= one.upper.as_py()
-    assert within >= 36  # of 40, where 95 of 100 are promised
+    assert within >= 0.9 * COLUMNS  # where 95 of 100 are promised
 
 
 @pytest.mark.parametrize("rank", [0.0, 0.5, 0.95])
@@ -80,7 +80,7 @@ def test_quantiles_lie_within_their_bounds(wide: tuple[Answerer, dict[str, Any]]
         ranks = np.searchsorted(np.sort(values[name]), [one.lower.as_py(), one.upper.as_py()]) / (2 * ROWS)
         assert ranks[1] - ranks[0] < 4 * one.error
         assert 0.01 < one.error < 0.02
-    assert within >= 36  # of 40, where 99 of 100 are promised
+    assert within >= 0.9 * COLUMNS  # where 99 of 100 are promised
 
 
 LAKE = ["web", "shop", "web"]

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-import processes
 from golden_cases import ROWS
 from idx1_files import Idx1File, companion, parquet, table
+from pqassay.cli.main import app
 from pqassay_reader.cli.driver import NotSupportedError, respond
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_spec.idx1 import blob as idx1
@@ -146,13 +146,12 @@ def test_what_is_not_known_is_not_supported(request_: dict[str, Any]) -> None:
 
 
 def test_the_command_answers_in_a_file_and_exits_with_3_for_what_it_does_not_know(tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).with_name("pqassay")), "driver"]
     asked, reply = tmp_path / "request.json", tmp_path / "answer.json"
 
     def exit_status(content: str) -> tuple[int, int]:
         asked.write_text(content)
-        done = processes.run([*command, str(asked), str(reply)], capture_output=True, text=True)
-        return done.returncode, len(done.stderr.splitlines())
+        done = CliRunner().invoke(app, ["driver", str(asked), str(reply)])
+        return done.exit_code, len(done.stderr.splitlines())
 
     assert (0, 0) == exit_status('{"protocol": 2, "op": "hello"}')
     assert "idx1.scan" in json.loads(reply.read_text())["capabilities"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
-import processes
 from idx1_files import parquet
 from indexed_lakes import Values, entry, lake_table, published, write_index_table, write_lake
 from pqassay.cli.main import app
@@ -190,14 +188,3 @@ def test_names_and_values_cannot_write_to_the_terminal(tmp_path: Path) -> None:
 
     assert "\x1b" not in done.stdout
     assert "keep  a" in done.stdout
-
-
-def test_the_program_answers_a_pipe_without_colours_or_bars(lake: Path) -> None:
-    program = Path(sys.executable).with_name("pqassay")
-
-    done = processes.run(
-        [program, "scan", "--files", lake, "nation = 'Peru'"], capture_output=True, text=True, check=True
-    )
-
-    assert done.stdout.startswith("keep  a.parquet")
-    assert "" == done.stderr

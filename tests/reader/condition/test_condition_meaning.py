@@ -56,7 +56,7 @@ def require_exact(case: Drawn) -> None:
 
 
 @given(case=drawn(KINDS))
-@settings(max_examples=examples(350, 40_000), deadline=None)
+@settings(max_examples=examples(120, 40_000), deadline=None)
 def test_a_row_is_kept_if_its_values_are_in_the_sets(case: Drawn) -> None:
     require_exact(case)
 
@@ -113,7 +113,7 @@ HELD_BY_DUCKDB: list[Any] = [
 
 
 @given(case=drawn(HELD_BY_ARROW, strangers=False))
-@settings(max_examples=examples(60, 4_000), deadline=None)
+@settings(max_examples=examples(25, 4_000), deadline=None)
 def test_an_expression_keeps_the_same_rows(case: Drawn) -> None:
     table = case.table.append_column("n", pa.array(range(len(case.table))))
     for tree in case.trees:
@@ -123,7 +123,7 @@ def test_an_expression_keeps_the_same_rows(case: Drawn) -> None:
 
 
 @given(case=drawn(HELD_BY_DUCKDB, strangers=False))
-@settings(max_examples=examples(30, 2_000), deadline=None)
+@settings(max_examples=examples(12, 2_000), deadline=None)
 def test_duckdb_keeps_the_same_rows(case: Drawn) -> None:
     rows = case.table.append_column("n", pa.array(range(len(case.table))))
     with duckdb.connect() as connection:

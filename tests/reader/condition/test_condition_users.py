@@ -56,7 +56,7 @@ def stored(folder: Path, case: Drawn) -> Path:
 
 @pytest.mark.filterwarnings("ignore::pqassay_reader.lake.indexed_dataset.IndexWarning")
 @given(case=drawn(STORED, rows=24, trees=5, strangers=False))
-@settings(max_examples=examples(12, 2_000), deadline=None)
+@settings(max_examples=examples(5, 2_000), deadline=None)
 def test_no_user_loses_a_row(case: Drawn, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = stored(tmp_path_factory.mktemp("x"), case)
     dataset, lake = open_indexed(path), Answerer.open(path)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from damage import EXAMPLES
 from indexed_lakes import Values, entry, lake_table, write_index_table, write_lake
 from pqassay_reader.lake.index_table import part_path, parts, read_entries
 from pqassay_reader.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
@@ -185,7 +186,7 @@ def test_a_flipped_bit_in_a_part_loses_no_file(tmp_path: Path) -> None:
         for name, rows in read_entries(part.parent).columns.items()
     }
 
-    for place in range(4, len(content), 3):
+    for place in range(4, len(content), 1 + 2 * EXAMPLES):
         content[place] ^= 4
         part.write_bytes(content)
         content[place] ^= 4

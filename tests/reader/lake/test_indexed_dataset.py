@@ -301,7 +301,7 @@ def test_a_value_with_a_line_feed_is_found_though_its_index_holds_it_in_pieces(t
     assert ["a.parquet"] == kept(dataset, NATION == "a")
 
 
-@pytest.mark.parametrize("order", [["a", ""], ["a\r", "b"], ["\r", ""]], ids=repr)
+@pytest.mark.parametrize("order", [["a", ""], ["a\r", "b"], ["\r", ""], [""]], ids=repr)
 def test_a_published_index_of_a_lossy_shape_is_not_used_even_if_somebody_vouches(
     order: list[str], tmp_path: Path
 ) -> None:
@@ -312,14 +312,6 @@ def test_a_published_index_of_a_lossy_shape_is_not_used_even_if_somebody_vouches
 
     for value in order:
         assert 1 == len(ids(dataset, NATION == value))
-
-
-def test_an_empty_payload_over_rows_of_the_empty_text_loses_none(tmp_path: Path) -> None:
-    (tmp_path / "empty.parquet").write_bytes(published(lake_table([""]), [""]))
-    with pytest.warns(IndexWarning, match="lossy: the published reader does not get ''"):
-        dataset = open_indexed(tmp_path, trust="published", column="nation")
-
-    assert [0] == ids(dataset, NATION == "")
 
 
 def test_a_companion_record_that_disagrees_is_no_index_that_somebody_can_vouch_for(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pairwise import pairwise
 from places import GOLDEN_FILES
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, TinyParquet
@@ -116,13 +117,20 @@ def test_of_many_row_groups_the_first_are_kept() -> None:
 # --------------------------------------------------------------------------------------------------------- waterfall
 
 
-@pytest.mark.parametrize("limit", [None, 0, 1, 7, 24])
-@pytest.mark.parametrize("predicate", [None, "number >= 40", "number = 50 AND metal = 'lead'"])
-@pytest.mark.parametrize("without", [[], ["pages"], ["late", "fetch"], ["stream", "row-groups"]])
-def test_the_last_step_is_what_was_fetched_and_none_adds_rows(
-    limit: int | None, predicate: str | None, without: list[str]
-) -> None:
-    rows = done(metals(), predicate, ["metal"], limit=limit, without=without)
+@pytest.mark.parametrize(
+    "asked",
+    pairwise(
+        {
+            "limit": [None, 0, 1, 7, 24],
+            "predicate": [None, "number >= 40", "number = 50 AND metal = 'lead'"],
+            "without": [[], ["pages"], ["late", "fetch"], ["stream", "row-groups"]],
+        }
+    ),
+    ids=str,
+)
+def test_the_last_step_is_what_was_fetched_and_none_adds_rows(asked: dict[str, Any]) -> None:
+    predicate, without = asked.pop("predicate"), asked["without"]
+    rows = done(metals(), predicate, ["metal"], **asked)
     steps = waterfall(rows)
     last = steps[-1].left
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from damage import tries
+from damage import EXAMPLES, tries
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, Member, Struct, TinyParquet
 from pqassay_reader.condition.rows import condition_of, rows_of
@@ -158,7 +158,7 @@ def test_what_is_visibly_false_misleads_nobody(tmp_path: Path, mutation: Mutatio
     good, bad = trees().build(), mutate(trees().build(), mutation)
     assert good != bad
     path = written(tmp_path, bad)
-    for value in NUMBERS:
+    for value in NUMBERS[:: 1 if EXAMPLES == 1 else 3]:
         done = scan_pages(path, ["=", "number", value], ALL[:3])
         assert [value] == done.to_table().column("number").to_pylist()
 

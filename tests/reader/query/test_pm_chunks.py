@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from damage import tries
+from damage import EXAMPLES, tries
 from places import INTEROP
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
 from pqassay.cli.main import app
@@ -129,7 +129,7 @@ def _chain(folder: Path) -> None:
 
 def _many_row_groups(folder: Path) -> None:
     path = folder / "data.parquet"
-    pq.write_table(pa.table({"n": range(1000), "none": pa.nulls(1000, pa.int64())}), path, row_group_size=2)
+    pq.write_table(pa.table({"n": range(100), "none": pa.nulls(100, pa.int64())}), path, row_group_size=2)
     generate_file(path)
 
 
@@ -165,7 +165,7 @@ def test_plan_read_and_scan_make_the_same_requests(
         names = ",".join(column.name for column in reader.columns)
     rows = pq.read_table(data)
     monkeypatch.setattr(FileSource, "read", counted)
-    for options in ((), ("--gap", "0")):
+    for options in ((),) if make is _long_chunks and EXAMPLES > 1 else ((), ("--gap", "0")):
         planned = CliRunner().invoke(app, ["pm", "plan", str(pm), "-c", names, "--json", *options])
         expected = [(each["offset"], each["length"]) for each in json.loads(planned.stdout)["requests"]]
 
@@ -177,7 +177,7 @@ def test_plan_read_and_scan_make_the_same_requests(
 
 
 @pytest.mark.parametrize(
-    ("make", "ranges", "requests"), [(_all_null, (9, 453), (1, 2008)), (_many_row_groups, (500, 53000), (1, 75455))]
+    ("make", "ranges", "requests"), [(_all_null, (9, 453), (1, 2008)), (_many_row_groups, (50, 5300), (1, 7505))]
 )  # fmt: skip
 def test_a_plan_counts_ranges_and_requests(
     make: Callable[[Path], None], ranges: tuple[int, int], requests: tuple[int, int], tmp_path: Path

@@ -85,7 +85,7 @@ KINDS = [pa.int8(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.strin
 
 
 @given(case=drawn(KINDS, rows=24, trees=4, strangers=False))
-@settings(max_examples=examples(15, 300), deadline=None)
+@settings(max_examples=examples(6, 300), deadline=None)
 def test_a_plan_keeps_what_a_scan_keeps(case: Drawn, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Constants of every other type: fractions beside whole numbers, numbers beyond the type, NaN."""
     path = tmp_path_factory.mktemp("pm") / "data.parquet"

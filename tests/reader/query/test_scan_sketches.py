@@ -64,6 +64,14 @@ def left(path: Path, condition: str, **options: Any) -> dict[str, Any]:
     return {"ids": found, "used": rows.counters.used, "data": rows.counters.data.length, **rows.counters.left}
 
 
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four row groups of ascending numbers."""
+    ascending = np.arange(4 * GROUP)
+    columns = {"x": ascending, "y": ascending.astype(float), "id": ascending}
+    return written(tmp_path_factory.mktemp("numbers") / "t.parquet", columns)
+
+
 @pytest.mark.parametrize(
     ("condition", "groups"),
     [
@@ -82,13 +90,9 @@ def left(path: Path, condition: str, **options: Any) -> dict[str, Any]:
     ],
 )
 def test_smallest_and_largest_values_leave_out_row_groups_without_statistics(
-    tmp_path: Path, condition: str, groups: int
+    numbers: Path, condition: str, groups: int
 ) -> None:
-    numbers = list(range(4 * GROUP))
-    path = written(
-        tmp_path / "t.parquet", {"x": numbers, "y": [float(one) for one in numbers], "id": numbers}
-    )
-    found, without = left(path, condition), left(path, condition, without=["sets"])
+    found, without = left(numbers, condition), left(numbers, condition, without=["sets"])
     assert (4, groups) == (found[Rung.ROW_GROUPS].row_groups, found[Rung.SETS].row_groups)
     assert (4, without["ids"]) == (without[Rung.SETS].row_groups, found["ids"])
     assert "KLL sketches" in found["used"]

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from damage import tries
 from pqassay_reference.columns.column_values import BATCH_ROWS, DistinctValues, read_distinct_values
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def test_a_dictionary_says_what_its_rows_say(rows: list[str | None], held: list[
     assert collected(array) == ({row for row in rows if row is not None}, rows.count(None), len(rows))
 
 
-@settings(max_examples=15, deadline=None)
+@tries(15)
 @given(
     distinct=st.integers(1, 5000),
     dictionary_bytes=st.sampled_from([100, 5000, 1 << 20]),

@@ -25,7 +25,6 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_reference.rewrite.strip import Selection, strip_file
-from pqassay_spec.base.errors import Unsupported
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import KEY
 from pqassay_spec.mutation.mutations import Mutation, mutate
@@ -201,21 +200,6 @@ def test_directories_of_other_versions_and_unknown_entries_stay(path: Path) -> N
         list_indexes(path).foreign,
         [one.entry.names for one in list_indexes(path).entries],
     )
-
-
-def test_an_encrypted_file_is_refused_and_one_inside_a_table_unless_asked_for(tmp_path: Path) -> None:
-    path = tmp_path / "sales" / "data.parquet"
-    (tmp_path / "sales" / "_delta_log").mkdir(parents=True)
-    ARROW.write_table(TABLE, path)
-    with pytest.raises(Refused, match="Delta"):
-        add_indexes(path, [_request(SETS, "metal")])
-    add_indexes(path, [_request(SETS, "metal")], inside_table=True)
-    pytest.importorskip("pyarrow.parquet.encryption")
-    signed = mutate(path.read_bytes(), Mutation("set", "footer.encryption_algorithm", {"AES_GCM_V1": {}}))
-    path.write_bytes(signed)
-
-    with pytest.raises(Unsupported):
-        add_indexes(path, [_request(SETS, "lot")], inside_table=True)
 
 
 # ------------------------------------------------------------------------------------------------- the commands

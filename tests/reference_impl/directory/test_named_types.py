@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import importlib.util
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -168,38 +166,6 @@ def test_what_cannot_have_an_entry_is_refused_and_the_file_stays(
         add(path, type=BITMAP, blob=b"bits", columns=columns, granularity=granularity)
     assert before == path.read_bytes()
     assert [path] == list(path.parent.iterdir())
-
-
-def _ends_after(times: int, real: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the system that ends the process instead of being called once more."""
-    calls = iter(range(times))
-
-    def called(*given: Any, **more: Any) -> Any:
-        if next(calls, None) is None:
-            os._exit(9)
-        return real(*given, **more)
-
-    return called
-
-
-def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> None:
-    old = path.read_bytes()
-    seen: set[bytes] = set()
-    for name, times in (("write", 0), ("fsync", 0), ("fsync", 1), ("replace", 0), ("rename", 0), ("", 0)):
-        path.write_bytes(old)
-        child = os.fork()
-        if child == 0:
-            if name:
-                setattr(os, name, _ends_after(times, getattr(os, name)))
-            try:
-                add(path, type=BITMAP, blob=b"bits" * 1000, columns=["metal"])
-            finally:
-                os._exit(0)
-        os.waitpid(child, 0)
-        seen.add(path.read_bytes())
-        assert TABLE.equals(PARQUET.read_table(path))
-    assert old in seen
-    assert 2 == len(seen)
 
 
 def test_an_entry_that_is_stale_waits_for_its_owner(path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import processes
+from damage import EXAMPLES
 from places import INTEROP
 from pm_values import row_group, snapshot
 from pqassay.cli.main import app
@@ -30,9 +31,9 @@ DAY = 86_400_000_000
 FIRST = 1_704_067_200_000_000
 """The first of January 2024, in microseconds."""
 
-COMMITS = 5_000
+COMMITS = 6_000 // EXAMPLES
 READERS = 2
-READS = 100
+READS = 120 // EXAMPLES
 """What each reader has read at least when the writer makes its last commit."""
 
 
@@ -232,7 +233,7 @@ def test_readers_that_are_pinned_see_no_torn_snapshot_while_a_writer_commits(tmp
 
 GROUPS = [row_group(0), row_group(1)]
 
-FOLDER_OF = 1000
+FOLDER_OF = COMMITS // 5
 """Commits that go into one folder."""
 
 

@@ -11,31 +11,28 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
-from idx1_files import Idx1File, edited, parquet, table
-from kills import killed_everywhere
+from idx1_files import Idx1File, companion, edited, parquet, table
 from pqassay_reference.columns.column_values import collect
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite import embed
 from pqassay_reference.rewrite.embed import Embedded, IndexingWriter, embed_columns, embed_file
 from pqassay_reference.rewrite.extract import extract_file
-from pqassay_reference.rewrite.finished_file import ChangedError, enclosing_table
+from pqassay_reference.rewrite.finished_file import ChangedError
 from pqassay_reference.rewrite.footer_splice import with_key_values
-from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
-from pqassay_spec.base.sources import BytesSource, temporary_name
+from pqassay_spec.base.errors import Unsupported
+from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.thrift import UnknownField
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.thrift_wire import field_ranges
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.thrift import (
-    AesGcmV1,
-    EncryptionAlgorithm,
     FileMetaData,
     KeyValue,
     OffsetIndex,
     PageHeader,
 )
-from verdicts import serious
+from verdicts import rules_of, serious
 
 pytestmark = pytest.mark.slow
 
@@ -45,10 +42,6 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "data.parquet"
     path.write_bytes(parquet(table()))
     return path
-
-
-def rules_of(path: Path) -> list[str]:
-    return [finding.rule for finding in pqassay.check(path, tier="values").files[0].findings]
 
 
 def test_an_embedded_index_checks_clean_and_the_data_read_equal(path: Path) -> None:
@@ -166,6 +159,16 @@ def test_bytes_that_are_not_proven_to_be_an_index_are_not_cut(tmp_path: Path) ->
     assert [] == rules_of(path)
 
 
+def test_bytes_that_only_a_length_field_claims_are_not_cut(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    foreign = b"OTHER-INDEX-OF-OTHERS"
+    path.write_bytes(Idx1File(payload=b"a\nb" + foreign, length=3 + len(foreign)).build())
+    result = embed_file(path, "nation")
+
+    assert (0, 36) == (result.cut, result.dead)
+    assert foreign in path.read_bytes()
+
+
 def test_files_of_duckdb_are_indexed_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "duck.parquet"
     query = "SELECT i, CASE WHEN i % 7 = 0 THEN NULL ELSE 'v' || (i % 13) END AS v FROM range(5000) t(i)"
@@ -248,32 +251,22 @@ def test_lossy_shapes_are_avoided_where_an_order_avoids_them(
     assert () == extract_file(path).lost or values in ([None], [])
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "data.parquet"
-    pq.write_table(pa.table({"b": [b"ok", b"\xff\xfe"]}), path)
-
-    with pytest.raises(Refused, match=r"column b holds b'\\xff\\xfe', which is not UTF-8"):
-        embed_file(path, "b")
-
-
 @pytest.mark.parametrize(
     ("column", "message"),
     [
         ("year", "column year is INT64; only string columns can be indexed: nation"),
         ("nope", "there is no column nope; string columns are: nation"),
+        ("raw", r"column raw holds b'\\xff\\xfe', which is not UTF-8"),
+        ("list.list.element", "holds several values a row"),
     ],
 )
-def test_columns_that_cannot_be_indexed_are_refused(column: str, message: str, path: Path) -> None:
+def test_columns_that_cannot_be_indexed_are_refused(column: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    more: dict[str, Any] = {"year": [1], "raw": [b"\xff\xfe"], "list": [["a", "b"]]}
+    pq.write_table(pa.table({"nation": ["Peru"], **more}), path)
+
     with pytest.raises(Refused, match=message):
         embed_file(path, column)
-
-
-def test_repeated_columns_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "data.parquet"
-    pq.write_table(pa.table({"l": [["a"], ["b", "c"]]}), path)
-
-    with pytest.raises(Refused, match="holds several values a row"):
-        embed_file(path, "l.list.element")
 
 
 def test_an_index_that_would_be_too_large_is_refused(tmp_path: Path) -> None:
@@ -326,78 +319,6 @@ def test_a_footer_that_says_another_number_of_rows_is_refused(path: Path) -> Non
     assert before == path.read_bytes()
 
 
-def test_encrypted_and_signed_files_are_refused(path: Path) -> None:
-    def sign(metadata: FileMetaData) -> None:
-        metadata.encryption_algorithm = EncryptionAlgorithm(AES_GCM_V1=AesGcmV1())
-
-    good = path.read_bytes()
-    path.write_bytes(edited(good, sign))
-    with pytest.raises(Unsupported, match="the file is encrypted"):
-        embed_file(path, "nation")
-    path.write_bytes(b"PARE" + good[4:-4] + b"PARE")
-    with pytest.raises(Unsupported, match="the footer is encrypted"):
-        embed_file(path, "nation")
-
-
-@pytest.mark.parametrize(
-    "marker",
-    [
-        "_delta_log/0.json",
-        "metadata/v1.metadata.json",
-        "metadata/v1.metadata.json.gz",
-        ".hoodie/hoodie.properties",
-        "_spark_metadata/0",
-    ],
-)
-def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, tmp_path: Path) -> None:
-    (tmp_path / marker).parent.mkdir()
-    (tmp_path / marker).touch()
-    path = tmp_path / "data" / "x=1" / "part.parquet"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(parquet(table()))
-
-    assert enclosing_table(path) is not None
-    with pytest.raises(Refused, match=r"^the file belongs to .*whose manifests record its size"):
-        embed_file(path, "nation")
-    embed_file(path, "nation", inside_table=True)
-    assert [] == rules_of(path)
-
-
-def test_the_checksum_sidecar_goes_and_the_mode_stays(path: Path) -> None:
-    sidecar = path.with_name(f".{path.name}.crc")
-    sidecar.write_bytes(b"crc")
-    path.chmod(0o640)
-    embed_file(path, "nation")
-
-    assert not sidecar.exists()
-    assert 0o640 == path.stat().st_mode & 0o777
-    assert [path.name] == [entry.name for entry in path.parent.iterdir()]
-
-
-def test_a_symbolic_link_stays_a_link(path: Path) -> None:
-    link = path.with_name("link.parquet")
-    link.symlink_to(path)
-    embed_file(link, "nation")
-
-    assert link.is_symlink()
-    assert [] == rules_of(path)
-
-
-def test_a_file_that_changes_meanwhile_is_left_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pqassay_reference.rewrite import finished_file
-
-    def change_and_compare(*args: Any) -> Any:
-        path.write_bytes(parquet(table(["other"])))
-        return copy(*args)
-
-    copy = finished_file.copy_body
-    monkeypatch.setattr(finished_file, "copy_body", change_and_compare)
-    with pytest.raises((OSError, FormatError), match=r"changed while|shorter|outside"):
-        embed_file(path, "nation")
-
-    assert table(["other"]) == pq.read_table(path)
-
-
 def test_a_file_that_is_replaced_while_its_column_is_read_is_left_alone(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,16 +333,6 @@ def test_a_file_that_is_replaced_while_its_column_is_read_is_left_alone(
         embed_file(path, "nation")
 
     assert table(["other"]) == pq.read_table(path)
-
-
-@pytest.mark.parametrize("content", [b"", b"text", b"PAR1" + bytes(8), b"PAR1\0\0\0\0PAR1"])
-def test_what_is_no_parquet_file_is_an_error_with_its_name(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "data.parquet"
-    path.write_bytes(content)
-    with pytest.raises(Malformed, match=str(path)):
-        embed_file(path, "nation")
-
-    assert content == path.read_bytes()
 
 
 def page_offsets_are_right(data: bytes) -> bool:
@@ -556,13 +467,22 @@ def test_a_value_refused_at_the_end_leaves_nothing_behind(tmp_path: Path) -> Non
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> None:
-    old, new = killed_everywhere(
-        path, "from pqassay_reference.rewrite import embed", 'embed.embed_file(path, "nation")'
-    )
+def test_a_flavor_that_renames_the_column_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "f.parquet"
+    data = pa.table({"a b": ["x"]})
+    with IndexingWriter(path, data.schema, "a b", flavor="spark") as writer:
+        writer.write(data)
 
-    assert old > 50
-    assert new >= 3
-    embed_file(path, "nation")  # takes over what the last kill left behind
-    assert not temporary_name(path).exists()
     assert [] == rules_of(path)
+
+
+def test_keys_of_an_older_index_in_a_schema_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "f.parquet"
+    schema = table().schema.with_metadata({idx1.COMPANION_KEY: companion(), idx1.KEY: "4", "other": "kept"})
+    with IndexingWriter(path, schema, "nation", companion=False) as writer:
+        writer.write(table())
+    keys = list(pq.ParquetFile(path).metadata.metadata or {})
+
+    assert [] == rules_of(path)
+    assert 1 == keys.count(b"distinct_index_offset")
+    assert b"other" in keys

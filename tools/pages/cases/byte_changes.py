@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple, cast
 
 from pages.cases.changed_bytes import changed_bytes
+from pages.cases.hex_view import HexView
 from pages.places import GOLDEN_FILES
 from pqassay.difference import Difference
 from pqassay.difference.comparing import compared
@@ -74,6 +75,11 @@ class Comparison(NamedTuple):
     after: Fields
     difference: Difference
     changed: Sequence[tuple[int, int]]
+
+    def view(self, name: str) -> HexView:
+        """The bytes of the file under a name, with marks at those that are not the parent's."""
+        follows = [one.new.offset for one in self.difference.follows if one.new is not None]
+        return HexView(name, self.after, self.changed, follows)
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pages.implementations.answers import BAD, HARM, worst
 from pages.implementations.matrix import KINDS, kind_of
-from pages.page import Site, case_page
+from pages.page import Site
 from pages.tables.engine_answers import engines_of
 from pages.tables.golden_tables import kind_of_table
 from pages.tables.lessons import sufferers as table_sufferers
@@ -44,5 +44,4 @@ def lines(site: Site) -> Iterator[str]:
         implementations=[
             (name, name) for name in (*site.answers, *sorted({one.name for one in engines_of(site.trials)}))
         ],
-        case_page=case_page,
     )

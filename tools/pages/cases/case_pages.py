@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from markupsafe import Markup
-
 from pages.cases.byte_changes import changed, changed_file, comparison, fields_of, mutation_sentence
 from pages.cases.case_questions import LONGEST, golden_cases, questions
 from pages.cases.hex_view import HexView
@@ -34,30 +32,6 @@ STANDINGS = {
     "added": "is asked and reported, and counts from the revision after {} on",
     "changed": "changed since revision {}, and does not count in it",
 }
-
-
-class View(NamedTuple):
-    """The hex view of one file of a case.
-
-    Attributes:
-        name: The name of the file.
-        size: Its bytes.
-        table: The rows of the table of fields.
-        bytes: The rows of the hexdump.
-        left_out: How many fields are not shown.
-        prefix: Begins the ids in it.
-        errors: What kept further fields from being read.
-        has_types: Whether the type of any field is known.
-    """
-
-    name: str
-    size: int
-    table: Markup
-    bytes: Markup
-    left_out: int
-    prefix: str
-    errors: Sequence[str]
-    has_types: bool
 
 
 class Told(NamedTuple):
@@ -115,7 +89,6 @@ def _body(case: Mapping[str, Any], path: str, site: Site) -> str:
         standing=STANDINGS[current().standing(case_id, golden_cases(site)[case_id].asked_sha256)].format(
             current().number
         ),
-        case_file=case_file,
     )
 
 
@@ -131,27 +104,14 @@ def verdict(rules: Sequence[catalogue.Rule]) -> str:
     return "conformant, with remarks" if rules else "conformant"
 
 
-def views(case: Mapping[str, Any]) -> Iterator[View]:
-    """Yield the hex view of a case's input, and that of the file beside it if that is the one that was changed."""
+def views(case: Mapping[str, Any]) -> Iterator[HexView]:
+    """Yield the hex view of the file that was changed, with marks at the bytes that are not those of its parent, and that of the input beside it."""
     names = dict.fromkeys((changed_file(case), case["input"]["file"]))
     for number, name in enumerate(names):
-        yield view_of(name, hex_view(case, name, "" if number == 0 else "o"))
-
-
-def hex_view(case: Mapping[str, Any], name: str, prefix: str = "") -> HexView:
-    """The hex view of a file of a case, with marks at the bytes that are not those of its parent."""
-    if "mutation" not in case or name != changed_file(case):
-        return HexView(fields_of(case["id"], name), prefix=prefix)
-    found = comparison(case)
-    follows = [one.new.offset for one in found.difference.follows if one.new is not None]
-    return HexView(found.after, found.changed, follows, prefix)
-
-
-def view_of(name: str, view: HexView) -> View:
-    """What a page shows of a hex view."""
-    errors = [str(error) for error in view.fields.errors[:MOST_FIELDS]]
-    size = view.fields.source.size
-    return View(name, size, view.table(), view.bytes(), view.left_out, view.prefix, errors, view.has_types)
+        if "mutation" in case and number == 0:
+            yield comparison(case).view(name)
+        else:
+            yield HexView(name, fields_of(case["id"], name), prefix="o" if number else "")
 
 
 def told_by(case_id: str, site: Site) -> Sequence[Told]:

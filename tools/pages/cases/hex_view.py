@@ -109,6 +109,7 @@ class HexView:
     """The view of one file.
 
     Args:
+        name: The name of the file.
         fields: Its fields.
         changed: Its bytes that differ from those of its parent.
         follows: Offsets of fields that differ since something else does.
@@ -116,9 +117,14 @@ class HexView:
     """
 
     def __init__(
-        self, fields: Fields, changed: Sequence[Range] = (), follows: Iterable[int] = (), prefix: str = ""
+        self,
+        name: str,
+        fields: Fields,
+        changed: Sequence[Range] = (),
+        follows: Iterable[int] = (),
+        prefix: str = "",
     ) -> None:
-        self.fields, self.changed, self.follows = fields, changed, frozenset(follows)
+        self.name, self.fields, self.changed, self.follows = name, fields, changed, frozenset(follows)
         self.prefix = prefix
         self.rows = field_rows(fields)
         self.data = fields.source.read(0, fields.source.size)
@@ -248,13 +254,6 @@ class HexView:
     def _owned(self) -> Iterator[tuple[int, Leaf, int, int]]:
         """Yield the stretches of the bytes that are shown, each with the number of its row and the leaf that it belongs to."""
         pieces = [(number, leaf) for number in self.shown for leaf in self.rows[number].leaves]
-        position, is_apart = 0, True
-        for _, leaf in pieces:
-            is_apart = is_apart and leaf.offset >= position
-            position = max(position, end_of(leaf))
-        if is_apart:
-            yield from ((number, leaf, leaf.offset, end_of(leaf)) for number, leaf in pieces)
-            return
         # Structures overlap, such as the fields of a text and the text: a byte belongs to the shortest.
         owners: list[int] = [-1] * len(self.data)
         for place in sorted(range(len(pieces)), key=lambda place: -pieces[place][1].length):

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from pages.cases.case_list import sufferers
-from pages.implementations.answers import Answer
 from pages.implementations.matrix import catalogue_title
 from pages.markup import table
-from pages.page import Page, Site, case_file, implementation_page
+from pages.page import Page, Site
 from pqassay_golden.museum import defects as museum
 from pqassay_spec.golden.case import to_json
 
@@ -37,13 +36,14 @@ def pages(site: Site) -> Iterator[Page]:
             path,
             it=case,
             family=catalogue_title(case["family"]),
-            told=list(worst_answers(case["id"], site)),
+            told=[
+                next(one for one in site.answers[name][case["id"]] if one.verdict == verdict)
+                for verdict, name in sufferers(case["id"], site)
+            ],
             condition=condition(case["expect"]["predicate"]) if "scan" in case["expect"] else "",
             before=shown[place - 1] if place else None,
             after=shown[place + 1] if place + 1 < len(shown) else None,
             exhibit_page=exhibit_page,
-            case_file=case_file,
-            implementation_page=implementation_page,
         )
         seen = ", ".join(dict.fromkeys(one["software"] for one in exhibit["seen"]))
         yield Page(path, f"Exhibit {_numbers(case)}: {case['title']}", exhibit["story"], body, seen)
@@ -77,12 +77,6 @@ def overview(part: str, site: Site) -> Iterator[str]:
         yield from table(("Exhibit", "Defect", "Why there is no file", "Seen in"), rows)
     else:
         raise LookupError(f"the museum has no part {part}")
-
-
-def worst_answers(case_id: str, site: Site) -> Iterator[Answer]:
-    """Yield the gravest answer of each implementation that gets a case wrong, the gravest first."""
-    for verdict, name in sufferers(case_id, site):
-        yield next(one for one in site.answers[name][case_id] if one.verdict == verdict)
 
 
 def _numbers(case: Mapping[str, Any]) -> str:

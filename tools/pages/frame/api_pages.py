@@ -11,7 +11,6 @@ import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from pages.places import ROOT
 
@@ -29,22 +28,13 @@ search:
 """Before each page, which is called as the module is: to look for a name of the code, search the code; the search stays small."""
 
 
-class ModulePage(NamedTuple):
-    """The page of a module: where it is below the folder of documents, and its Markdown."""
-
-    path: str
-    text: str
-
-
-def module_pages() -> Iterator[ModulePage]:
-    """Yield the page of every module that the page of a package lists."""
+def module_pages() -> Iterator[tuple[str, str]]:
+    """Yield the page of every module that the page of a package lists: where it is below the folder of documents, and its Markdown."""
     for package in sorted(REFERENCE.glob("*.md")):
         for found in DIRECTIVE.finditer(package.read_text(encoding="utf-8")):
             back = f'<nav class="crumbs" aria-label="Breadcrumb" markdown="span">[Python reference](index.md) / [{package.stem}]({package.name})</nav>'
-            yield ModulePage(
-                f"reference/{found['module']}.md",
-                f"{HEAD.format(module=found['module'])}{back}\n\n# {found['module']}\n\n{found[0]}",
-            )
+            head = HEAD.format(module=found["module"])
+            yield f"reference/{found['module']}.md", f"{head}{back}\n\n# {found['module']}\n\n{found[0]}"
 
 
 def linked(markdown: str) -> str:

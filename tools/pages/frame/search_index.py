@@ -97,26 +97,17 @@ TAGS_OF = {
 """What people call what a page speaks of in words of its own: a search shows it beside the title, and before all that merely has one of the words."""
 
 
-def tags_of(text: str) -> list[str]:
-    """The names that people have for what a text speaks of."""
-    return [tag for spoken, tag in TAGS_OF.items() if re.search(spoken, text, re.IGNORECASE)]
-
-
-def also_called(text: str) -> str:
-    """Further words for what a text speaks of."""
-    return " ".join(others for known, others in ALSO_CALLED.items() if re.search(rf"\b{known}\b", text))
-
-
 def entry(page: Page) -> dict[str, Any]:
     """The entry of a generated page."""
     spoken = f"{page.title} {page.summary} {page.words}"
-    parts = (page.summary, page.words, also_called(spoken))
+    also = " ".join(words for known, words in ALSO_CALLED.items() if re.search(rf"\b{known}\b", spoken))
+    parts = (page.summary, page.words, also)
     text = "".join(f"<p>{html.escape(part, quote=False)}</p>" for part in parts if part)
     told: dict[str, Any] = {
         "location": page.path,
         "title": html.escape(page.title, quote=False),
         "text": text,
     }
-    if tags := tags_of(spoken):
+    if tags := [tag for words, tag in TAGS_OF.items() if re.search(words, spoken, re.IGNORECASE)]:
         told["tags"] = tags
     return told if page.boost == 1 else {**told, "boost": page.boost}

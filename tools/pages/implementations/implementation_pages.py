@@ -7,7 +7,6 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 import finding_programs
 import kept_results
@@ -110,7 +109,13 @@ def files(site: Site) -> Iterator[File]:
             lines.writerows(_line(answer, site) for answer in given)
     yield File("implementations/answers.csv", stream.getvalue().encode())
     for kept in site.results.newest:
-        yield File(f"implementations/{kept.name}.svg", badge(kept).encode())
+        counts = {
+            name: sum(getattr(score, name) for score in kept.report.own_scores)
+            for name in ("passed", "asked", "cases")
+        }
+        path = f"implementations/{kept.name}.svg"
+        badge = site.render("badge.svg", path, kept=kept, **counts)
+        yield File(path, f"{badge}\n".encode())
 
 
 def _line(answer: Answer, site: Site) -> Sequence[str]:
@@ -187,22 +192,3 @@ def _is_about(kept: Kept, software: str) -> bool:
     """Whether a finding's software, such as ``Spark 4.3.0``, is an implementation."""
     name = software.rpartition(" ")[0].lower()
     return name in (kept.name, (kept.report.driver.name or "").lower())
-
-
-def badge(kept: Kept) -> str:
-    """A picture of one line: the version, and how many questions were answered rightly."""
-    passed, asked, cases = (
-        sum(getattr(score, name) for score in kept.report.own_scores) for name in ("passed", "asked", "cases")
-    )
-    all_of_them = f", {cases:,} in all" if cases != asked else ""
-    left, right = f"pqassay: {kept.name} {kept.version}", f"{passed:,} of {asked:,}{all_of_them}"
-    width = [7 * len(text) + 12 for text in (left, right)]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{sum(width)}" height="20" role="img" '
-        f'aria-label="{escape(left)}: {right}"><title>{escape(left)}: {right} answers right</title>'
-        f'<rect width="{sum(width)}" height="20" rx="3" fill="#37474f"/>'
-        f'<rect x="{width[0]}" width="{width[1]}" height="20" rx="3" fill="#00695c"/>'
-        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
-        f'<text x="{width[0] / 2}" y="14" textLength="{width[0] - 12}">{escape(left)}</text>'
-        f'<text x="{width[0] + width[1] / 2}" y="14" textLength="{width[1] - 12}">{right}</text></g></svg>\n'
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -58,10 +59,12 @@ class Results:
         """True if an answer of any implementation about a lie lacks rows or has wrong ones, whatever else came."""
         return any(case in told and told[case].misled > 0 for told in self.answers.values())
 
-    def verdict(self, name: str, case: str) -> str:
-        """What an implementation made of a lie, ``not asked`` included."""
-        answer = self.answers[name].get(case)
-        return answer.verdict if answer is not None else "not asked"
+    def verdicts(self, name: str) -> Mapping[str, int]:
+        """How often an implementation gave each answer about lies, ``not asked`` included."""
+        told = self.answers[name]
+        return Counter(
+            told[id_].verdict if (id_ := lie.case.id) in told else "not asked" for lie in self.lies
+        )
 
 
 def todays() -> Results:

@@ -38,18 +38,13 @@ def _draw(picture: Picture, placed: Placed, byte: int) -> None:
     kind = "variable" if placed.is_broken else "unused" if field.name in UNUSED else "field"
     for segment in placed.segments:
         x, y, width = GUTTER + segment.column * byte, HEAD + segment.row * ROW, segment.columns * byte
-        picture.rectangle(link, x, y, width, ROW, kind)
+        picture.box(x, y, width, ROW, kind, parent=link)
         if placed.is_broken:
-            _broken(picture, link, x + width * 0.82, y)
+            for right in (7, 15):  # two slanted strokes: here are more bytes than are drawn
+                end = x + width * 0.82 + right
+                picture.path([(end, y + 1), (end - 14, y + ROW - 1)], "break", link)
     _inner_borders(picture, placed, byte, link)
     _label(picture, placed, byte, link)
-
-
-def _broken(picture: Picture, link: ET.Element, x: float, y: float) -> None:
-    """Two slanted strokes: here are more bytes than are drawn."""
-    for shift in (0, 8):
-        points = [(x + shift + 7, y + 1), (x + shift - 7, y + ROW - 1)]
-        picture.path(points, "break", link)
 
 
 def _inner_borders(picture: Picture, placed: Placed, byte: int, link: ET.Element) -> None:

@@ -6,6 +6,7 @@ colour alone: each kind has a border or a mark of its own, and a hint in words.
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from html import escape
@@ -33,14 +34,22 @@ class Picture:
         self._has_links = False
 
     def box(
-        self, x: float, y: float, width: float, height: float, kind: str, hint: str = "", href: str = ""
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        kind: str,
+        hint: str = "",
+        parent: ET.Element | None = None,
     ) -> None:
-        """Add a rectangle of a kind, which the style sheet knows; ``hint`` is shown when the mouse is over it."""
+        """Add a rectangle of a kind, which the style sheet knows, perhaps to a link; ``hint`` is shown when the mouse is over it."""
         self._reach(y + height)
-        parent = self.link(href, hint) if href else self._body
         place = {"x": x, "y": y, "width": max(width, 0.5), "height": height}
-        found = ET.SubElement(parent, "rect", {**_places(place), "class": kind})
-        if hint and not href:
+        found = ET.SubElement(
+            self._body if parent is None else parent, "rect", {**_places(place), "class": kind}
+        )
+        if hint:
             ET.SubElement(found, "title").text = hint
 
     def boxes(
@@ -75,14 +84,6 @@ class Picture:
         self._reach(max(y for _, y in points))
         drawn = "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
         ET.SubElement(self._body if parent is None else parent, "path", {"d": drawn, "class": kind})
-
-    def rectangle(
-        self, parent: ET.Element, x: float, y: float, width: float, height: float, kind: str
-    ) -> None:
-        """Add a rectangle to a link."""
-        self._reach(y + height)
-        place = {"x": x, "y": y, "width": max(width, 0.5), "height": height}
-        ET.SubElement(parent, "rect", {**_places(place), "class": kind})
 
     def html(self, kind: str, caption: str = "") -> str:
         """The picture as one line of HTML: a figure that scrolls sideways where there is no room.
@@ -125,20 +126,11 @@ def fitted(words: str, width: float, most: int, character: float = CHARACTER) ->
     """
     room = max(int(width / character), 1)
     lines = [""]
-    for part in _parts(words):
+    for part in re.findall(r"[^ _]+[_ ]?|[_ ]", words):
         if lines[-1] and len(lines[-1]) + len(part.rstrip()) > room and len(lines) < most:
             lines.append("")
         lines[-1] += part
     return [line.strip() if len(line.strip()) <= room else f"{line[: room - 1]}…" for line in lines]
-
-
-def _parts(words: str) -> list[str]:
-    return [part for piece in words.split(" ") for part in _behind_underscores(piece)]
-
-
-def _behind_underscores(piece: str) -> list[str]:
-    *first, last = piece.split("_")
-    return [*(f"{part}_" for part in first), f"{last} "]
 
 
 def bytes_told(start: int, length: int) -> str:

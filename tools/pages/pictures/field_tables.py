@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import IntEnum, IntFlag
+from functools import cache
 from typing import Any
 
 from pages.markup import Link, anchored, table
@@ -29,13 +30,13 @@ def companion_table() -> Iterator[str]:
 
 def member_table(fields: Iterable[JsonField] | JsonObject) -> Iterator[str]:
     """Yield the members of a JSON object."""
-    if isinstance(fields, JsonObject) and fields.members[0].id is not None:
-        numbered = ((str(one.id), f"`{one.name}`", one.type, one.presence, one.doc) for one in fields.members)
-        yield from table(("Id", "Field", "Type", "Presence", "Meaning"), numbered)
-        return
     if isinstance(fields, JsonObject):
-        declared = ((f"`{one.name}`", one.type, one.presence, one.doc) for one in fields.members)
-        yield from table(("Member", "JSON type", "Presence", "Meaning"), declared)
+        is_numbered = fields.members[0].id is not None
+        heads = ("Id", "Field", "Type") if is_numbered else ("Member", "JSON type")
+        cells = ((f"`{one.name}`", one.type, one.presence, one.doc) for one in fields.members)
+        numbers = ((str(one.id),) if is_numbered else () for one in fields.members)
+        rows_of = ((*number, *row) for number, row in zip(numbers, cells, strict=True))
+        yield from table((*heads, "Presence", "Meaning"), rows_of)
         return
     words = {**JSON_TYPES, list: "array of objects"}
     rows = (
@@ -88,7 +89,8 @@ def _linked_type(kind: FieldType, link: Link) -> str:
     """Return the name of a type, linked to the section of the struct or enum that it names."""
     if isinstance(kind, ListOf):
         return f"list of {_linked_type(kind.element, link)}"
-    listed = kind.names in footer_enums() if isinstance(kind, EnumOf) else kind in footer_records()
+    records, enums = reached()
+    listed = kind.names in enums if isinstance(kind, EnumOf) else kind in records
     if listed:
         return f"[{type_name(kind)}]({link(STRUCTS_PAGE, type_name(kind).lower())})"
     return type_name(kind)
@@ -96,24 +98,14 @@ def _linked_type(kind: FieldType, link: Link) -> str:
 
 def enum_table(names: type[IntEnum | IntFlag]) -> Iterator[str]:
     """Yield the values of an enum, or the bits of flags."""
-    if issubclass(names, IntFlag):
-        bits = ((str(member.bit_length() - 1), f"`{member.name}`") for member in names)
-        yield from table(("Bit", "Name"), bits)
-    else:
-        yield from table(("Value", "Name"), ((str(member.value), f"`{member.name}`") for member in names))
+    is_flags = issubclass(names, IntFlag)
+    rows = ((str(one.bit_length() - 1 if is_flags else one.value), f"`{one.name}`") for one in names)
+    yield from table(("Bit" if is_flags else "Value", "Name"), rows)
 
 
-def footer_records() -> list[type[Record]]:
-    """Every struct that a footer can hold, `FileMetaData` first, in the order in which fields name them."""
-    return _reached()[0]
-
-
-def footer_enums() -> list[type[IntEnum]]:
-    """Every enum that a field of those structs has."""
-    return _reached()[1]
-
-
-def _reached() -> tuple[list[type[Record]], list[type[IntEnum]]]:
+@cache
+def reached() -> tuple[list[type[Record]], list[type[IntEnum]]]:
+    """Every struct that a footer can hold, `FileMetaData` first, in the order in which fields name them, and every enum of their fields."""
     records: list[type[Record]] = []
     enums: list[type[IntEnum]] = []
 
@@ -134,7 +126,7 @@ def _reached() -> tuple[list[type[Record]], list[type[IntEnum]]]:
 
 def footer_structs(link: Link) -> Iterator[str]:
     """Yield a section for each struct with fields, then a table of the others, then the enums."""
-    records = footer_records()
+    records, enums = reached()
     for record in records:
         if record.fields:
             yield from (
@@ -154,6 +146,6 @@ def footer_structs(link: Link) -> Iterator[str]:
             (names.__doc__ or "").partition("\n")[0].replace("`", ""),
             ", ".join(f"{member.value}&nbsp;`{member.name}`" for member in names),
         )
-        for names in footer_enums()
+        for names in enums
     )
     yield from table(("Enum", "Meaning", "Values"), values)

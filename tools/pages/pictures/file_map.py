@@ -37,6 +37,9 @@ CHAPTERS = {
 }
 """Where each part is specified: chapter and section."""
 
+VALUES = ("body", "bloom_filter.bitset")
+"""Parts that hold values; the others are metadata, and are drawn otherwise."""
+
 LABELS = {
     "head.magic": "head",
     "column_index": "column indexes",
@@ -65,11 +68,16 @@ class Region(NamedTuple):
     end: int
 
 
+COLUMN = re.compile(r"footer\.row_groups\[0\]\.columns\[\d+\]\.meta_data\.path_in_schema\[0\]$")
+"""The name of a column, in the first row group."""
+
+
 def regions() -> list[Region]:
     """The parts of the file in the order of their bytes; they tile it."""
-    names = _column_names()
+    everything = leaves(CASE)
+    names = [str(leaf.value) for leaf in everything if COLUMN.match(leaf.path)]
     found: list[Region] = []
-    for matched, group in groupby(leaves(CASE), _part):
+    for matched, group in groupby(everything, _part):
         own = list(group)
         found.append(_region(matched, own[0].offset, own[-1].offset + own[-1].length, names))
     return found
@@ -95,16 +103,6 @@ def _region(part: tuple[str | None, ...], start: int, end: int, names: Sequence[
     line = LABELS["bloom_filter.header"] if kind.startswith("bloom_filter") else LABELS[kind]
     name = kind.rpartition(".")[2] if "." in kind else chunk.replace("row group ", "")
     return Region(kind, line, name, start, end)
-
-
-def _column_names() -> list[str]:
-    """The leaf columns of the file, by the paths of the first row group."""
-    pattern = re.compile(r"footer\.row_groups\[0\]\.columns\[\d+\]\.meta_data\.path_in_schema\[0\]$")
-    return [
-        str(leaf.value, "utf-8") if isinstance(leaf.value, bytes) else str(leaf.value)
-        for leaf in leaves(CASE)
-        if pattern.match(leaf.path)
-    ]
 
 
 GUTTER, LABEL, WIDTH, ROW = 46, 150, 760, 34
@@ -135,10 +133,11 @@ def _line(picture: Picture, line: str, parts: Sequence[Region], y: float, link: 
     for part in parts:
         x, width = left + (part.start - start) * scale, (part.end - part.start) * scale
         where = bytes_told(part.start, part.end - part.start)
-        href = link(*_chapter(part)).replace(".md#", ".html#")
+        chapter, section = CHAPTERS[part.kind]
+        href = link(f"spec/{chapter}", section).replace(".md#", ".html#")
         hint = f"{part.line}: {part.name}, {where}" if part.name != part.line else f"{part.name}, {where}"
         element = picture.link(href, hint)
-        picture.rectangle(element, x, y, width, ROW, _kind(part))
+        picture.box(x, y, width, ROW, "values" if part.kind in VALUES else "field", parent=element)
         if width > 26:
             words = fitted(part.name, width - 6, 2, SMALL)
             for number, each in enumerate(words):
@@ -149,13 +148,3 @@ def _line(picture: Picture, line: str, parts: Sequence[Region], y: float, link: 
                     "part middle",
                     element,
                 )
-
-
-def _chapter(part: Region) -> tuple[str, str]:
-    chapter, section = CHAPTERS[part.kind]
-    return f"spec/{chapter}", section
-
-
-def _kind(part: Region) -> str:
-    """How a part is drawn: values are told apart from metadata."""
-    return {"body": "values", "bloom_filter.bitset": "values", "header": "field"}.get(part.kind, "field")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from recall_answers import SHOWN, UNSEEN, Kept, class_of, reason_of
-from recall_page import OF_FILES, OF_TABLES
+from recall_answers import OF_FILES, OF_TABLES, SHOWN, UNSEEN, Kept, class_of, reason_of
 
 from pages.page import Site
 

@@ -98,39 +98,27 @@ def _as_json(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
     members = {name: value for name, value in asdict(rule).items() if value != ""}
     if not rule.judges_files:
         members.pop("verdict")
-    cases = cases_about(rule, site)
-    if catalogue.family_of(rule.id).is_about_tables:
-        return members | _of_tables(rule, site)
-    return members | {
+    members |= {
         "read_at": documents.address(rule.origin.document, rule.origin.section),
         "page": rule_page(rule.id),
         "profiles": _profiles(rule),
         **({"observed": _observed(rule)} if rule.judges_files else {}),
-        "golden_files": [case["id"] for case in cases],
-        "implementations": {
-            name: {
-                case["id"]: {answer.operation: answer.verdict for answer in mine[case["id"]]}
-                for case in cases
-                if case["id"] in mine
-            }
-            for name, mine in site.answers.items()
-        },
     }
-
-
-def _of_tables(rule: catalogue.Rule, site: Site) -> dict[str, Any]:
-    lessons = lessons_of(rule, site)
-    engines: dict[str, dict[str, dict[str, str]]] = {}
-    for trial in lessons.trials:
-        for engine, answer in trial.answers.items():
-            engines.setdefault(str(engine), {})[trial.table] = {trial.query: answer.verdict}
-    return {
-        "read_at": documents.address(rule.origin.document, rule.origin.section),
-        "page": rule_page(rule.id),
-        "profiles": _profiles(rule),
-        "observed": _observed(rule),
-        "golden_files": [],
-        "implementations": {},
-        "golden_tables": [table["id"] for table in lessons.tables],
-        "engines": engines,
+    if catalogue.family_of(rule.id).is_about_tables:
+        lessons = lessons_of(rule, site)
+        engines: dict[str, dict[str, dict[str, str]]] = {}
+        for trial in lessons.trials:
+            for engine, answer in trial.answers.items():
+                engines.setdefault(str(engine), {})[trial.table] = {trial.query: answer.verdict}
+        of_tables = {"golden_tables": [table["id"] for table in lessons.tables], "engines": engines}
+        return {**members, "golden_files": [], "implementations": {}, **of_tables}
+    cases = cases_about(rule, site)
+    answers = {
+        name: {
+            case["id"]: {answer.operation: answer.verdict for answer in mine[case["id"]]}
+            for case in cases
+            if case["id"] in mine
+        }
+        for name, mine in site.answers.items()
     }
+    return {**members, "golden_files": [case["id"] for case in cases], "implementations": answers}

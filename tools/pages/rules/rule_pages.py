@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pages.cases.byte_changes import changed, mutation_sentence
 from pages.implementations.answers import BAD, HARM, Answer, worst
-from pages.page import Page, Site, case_file, case_page, rule_page
+from pages.page import Page, Site, case_file, rule_page
 from pages.places import GOLDEN_FILES, ROOT
 from pages.rules.rule_boxes import ORIGINS
 from pages.tables import golden_tables, table_pages
@@ -60,7 +60,7 @@ def pages(site: Site) -> Iterator[Page]:
 
 def rule_page_of(rule: Rule, family: catalogue.Family, site: Site) -> Page:
     """The page of a rule."""
-    path, sentence = rule_page(rule.id), _plain(rule.sentence)
+    path, sentence = rule_page(rule.id), rule.sentence.replace("`", "")
     shown = lessons_of(rule, site).tables if family.is_about_tables else cases_about(rule, site)[:MOST_CASES]
     words = " ".join((rule.verdict, rule.tier, rule.could, rule.field, *(one["title"] for one in shown)))
     body_of = _body_about_tables if family.is_about_tables else _body
@@ -103,7 +103,6 @@ def _body(rule: Rule, family: catalogue.Family, path: str, site: Site) -> str:
         readers=sorted({one for case in breaking for one in reader_rules_of(case["id"])} - {rule.id})
         if rule.judges_files
         else [],
-        case_page=case_page,
     )
 
 
@@ -145,17 +144,14 @@ def _body_about_tables(rule: Rule, family: catalogue.Family, path: str, site: Si
         seen=observed(rule.id),
         lessons=lessons,
         tables=site.tables,
-        case_page=case_page,
         pair=pair,
         mutation=golden_tables.mutation_sentence(pair) if pair else "",
         changed=table_pages.changed(pair, MOST_FIELDS) if pair else None,
         command=golden_tables.command(pair) if pair else "",
         downloads=[
-            (label, table_pages.archive_file(one))
-            for label, one in (("good", site.tables[pair["parent"]]), ("bad", pair))
-        ]
-        if pair
-        else [],
+            (label, table_pages.archive_file(site.tables[name]))
+            for label, name in ((("good", pair["parent"]), ("bad", pair["id"])) if pair else ())
+        ],
         findings=findings[:1],
         first=COMPARE_FIRST if rule.compares_values else "",
         repair=findings[0].remedy if findings else "",
@@ -163,33 +159,13 @@ def _body_about_tables(rule: Rule, family: catalogue.Family, path: str, site: Si
     )
 
 
-def _plain(sentence: str) -> str:
-    """A sentence without the marks of code, for titles and for the search."""
-    return sentence.replace("`", "")
-
-
-@cache
-def _ids(site: Site) -> tuple[str, ...]:
-    return tuple(site.cases)
-
-
-@cache
-def _breaking(site: Site) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """The golden cases that break each rule."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for case in site.cases.values():
-        for rule_id in case["expect"]["check"]["rules"]:
-            found.setdefault(rule_id, []).append(case)
-    return found
-
-
 @cache
 def cases_about(rule: Rule, site: Site) -> Sequence[Mapping[str, Any]]:
     """Golden cases that break a rule for files, or that test one for readers; first those that break nothing else, and harm most."""
     if not rule.judges_files:
-        return [site.cases[name] for name in cases_of(rule.id, _ids(site))]
+        return [site.cases[name] for name in cases_of(rule.id, tuple(site.cases))]
     return sorted(
-        _breaking(site).get(rule.id, ()),
+        (case for case in site.cases.values() if rule.id in case["expect"]["check"]["rules"]),
         key=lambda case: (
             len(case["expect"]["check"]["rules"]),
             "mutation" not in case,

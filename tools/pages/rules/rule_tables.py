@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 
 from pages.markup import Link, generated_page, table
+from pages.page import shared_site
 from pages.rules.rule_boxes import boxes
 from pqassay_spec import __version__
 from pqassay_spec.rules import catalogue, documents, releases
@@ -27,30 +27,17 @@ def rules_of_files(family: catalogue.Family, link: Link) -> Iterator[str]:
 def status_of_family(family: catalogue.Family, link: Link) -> Iterator[str]:
     """Yield the status of a chapter: its version, the documents that it follows at their revisions, its rules, errata, and how to cite it."""
     named = dict.fromkeys(rule.origin.document for rule in family.rules)
-    found = [document for name in named if (document := documents.document(name)) is not None]
-    followed = ", ".join(
-        f'<a href="{one.address}">{one.name}</a> {one.revision}{f", branch {one.branch}" if one.branch else ""}{f" ({html.escape(one.reason)})" if one.reason else ""}'
-        for one in found
+    versions = {rule.since for rule in family.rules}
+    yield shared_site().render(
+        "rule_status.html",
+        "spec/index.html",
+        family=family,
+        version=__version__,
+        documents=[document for name in named if (document := documents.document(name)) is not None],
+        rules=f"{generated_page('rules', 'index', link)}?family={family.prefix.lower()}",
+        newest=max(versions, key=lambda version: [*map(int, version.split("."))]),
+        address=lambda page: link(f"{page}.md", "").partition("#")[0].replace(".md", ".html"),
     )
-    rules = f"{generated_page('rules', 'index', link)}?family={family.prefix.lower()}"
-    changes, errata = (link(page, "").partition("#")[0] for page in ("changelog.md", "errata.md"))
-    facts = {
-        "Version": f'{__version__} (<a href="{_html(changes)}">changes</a>)',
-        "Follows": followed or "no document: all of its rules are of this specification",
-        "Rules": f'<a href="{rules}">{len(family.rules)}</a>, of which those added last are of version {max((rule.since for rule in family.rules), key=_numbers)}',
-        "Errata": f'<a href="{_html(errata)}">mistakes in the documents</a> that the chapters follow',
-        "Cite": f"pqassay specification, version {__version__}, “{family.title}”, with the number and the title of the section",
-    }
-    rows = "".join(f"<div><dt>{name}</dt><dd>{told}</dd></div>" for name, told in facts.items())
-    yield f'<dl class="facts status">{rows}</dl>'
-
-
-def _html(page: str) -> str:
-    return f"{page.removesuffix('.md')}.html"
-
-
-def _numbers(version: str) -> list[int]:
-    return [*map(int, version.split("."))]
 
 
 def release_table(name: str) -> Iterator[str]:

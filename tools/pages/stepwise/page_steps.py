@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
@@ -11,7 +12,7 @@ from pages.markup import Link, case_link
 from pages.pictures.drawing import SMALL, Picture, fitted
 from pages.pictures.golden_bytes import DATA
 from pages.places import GOLDEN_FILES
-from pages.stepwise.steps import Step, Stepper, code, counted, grid
+from pages.stepwise.steps import counted
 from pqassay_reader import scan
 from pqassay_reader.query.facts.footer_facts import read_facts
 from pqassay_spec.base.sources import FileSource
@@ -105,77 +106,40 @@ def search() -> Search:
     return Search(columns, group.num_rows, pages, rows, both, needed)
 
 
-def stepper(link: Link) -> Stepper:
-    """The steps."""
+def context(link: Link) -> dict[str, Any]:
+    """What the steps show: the search, the pages that are read, and the rows of the result."""
     found = search()
-    steps = [_pages(found), *_terms(found), _both(found), _needed(found), _reads(found), _values(found)]
-    source = f"Drawn from the bytes of the golden file {case_link(CASE, link)}."
-    return Stepper("page-search-steps", f"The pages that {CONDITION} needs", source, steps)
+    return {
+        "source": f"Drawn from the bytes of the golden file {case_link(CASE, link)}.",
+        "condition": CONDITION,
+        "terms": TERMS,
+        "found": found,
+        "fetched": list(_fetched(found)),
+        "matches": list(_matches(found)),
+        "told": told,
+        "drawn": drawn,
+    }
 
 
-def _pages(found: Search) -> Step:
-    told = ", ".join(f"{name} into {len(each.places.page_locations)}" for name, each in found.columns.items())
-    text = Markup(
-        "The row group has {} rows. Each column is cut into pages at rows of its own: {}. Asked for are the rows with {}."
-    ).format(found.row_count, told, code(CONDITION))
-    return Step("Pages of different columns do not align", text, [drawn(found)])
-
-
-def _terms(found: Search) -> Iterator[Step]:
-    left: dict[str, Sequence[int]] = {}
-    for (name, _, _, sql), pages, rows in zip(TERMS, found.pages, found.rows, strict=True):
-        left[name] = pages
-        column = found.columns[name]
-        out = [page for page in range(len(column.bounds.min_values)) if page not in pages]
-        excluded = " and ".join(f"{page} ({column.shown(page)})" for page in out)
-        text = Markup(
-            "By its bounds, no value of {} on {} {} makes {} true. What is left are rows {}, which the offset index of {} tells."
-        ).format(name, "page" if len(out) == 1 else "pages", excluded, code(sql), told(rows), name)
-        yield Step(f"The bounds of {name} leave pages, and so rows", text, [drawn(found, left, rows)])
-
-
-def _both(found: Search) -> Step:
-    left = {name: pages for (name, *_), pages in zip(TERMS, found.pages, strict=True)}
-    text = (
-        f"Only rows can be compared between columns. Those that both conditions leave are {told(found.both)}: "
-        f"{counted(sum(map(len, found.both)), 'row')} of {found.row_count}."
-    )
-    return Step("Both conditions have to be true of a row", text, [drawn(found, left, found.both)])
-
-
-def _needed(found: Search) -> Step:
-    pages = ", ".join(f"{_numbers(needed)} of {name}" for name, needed in found.needed.items())
-    text = f"These rows are stored on {pages}. No other page is read."
-    return Step("From rows back to pages, in every column", text, [drawn(found, found.needed, found.both)])
-
-
-def _reads(found: Search) -> Step:
-    rows: list[tuple[str, ...]] = []
+def _fetched(found: Search) -> Iterator[tuple[str, ...]]:
+    """Yield the pages that are read, and how many bytes they take in all."""
     read = stored = 0
     for name, column in found.columns.items():
         stored += sum(location.compressed_page_size for location in column.places.page_locations)
         tasks = reads(column.places, found.row_count, found.both)
         for page, (location, taken) in zip(found.needed[name], tasks, strict=True):
             read += location.compressed_page_size
-            rows.append(
-                (name, str(page), str(location.offset), f"{location.compressed_page_size:,}", told(taken))
-            )
-    rows.append((f"{counted(read, 'byte')} of the {stored:,} that all pages take",))
-    heads = ("Column", "Page", "Offset", "Bytes", "Rows of the page to take")
-    text = "Pages reach beyond the rows that are left, so the reader decodes a page and takes of it what it needs."
-    return Step("What is fetched", text, [grid("Pages that are read", heads, rows)])
+            yield name, str(page), str(location.offset), f"{location.compressed_page_size:,}", told(taken)
+    yield (f"{counted(read, 'byte')} of the {stored:,} that all pages take",)
 
 
-def _values(found: Search) -> Step:
+def _matches(found: Search) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of which the condition is true, by the values of those that are left."""
     table = scan(PATH, None, list(found.columns)).to_table().to_pylist()
     wanted = scan(PATH, CONDITION, list(found.columns)).to_table().to_pylist()
-    candidates = [number for part in found.both for number in part]
-    matches = [number for number in candidates if table[number] in wanted]
-    rows = [(str(number), *(str(value) for value in table[number].values())) for number in matches]
-    text = Markup("The condition is tried on the values of the {} rows. It is true of {}.").format(
-        len(candidates), len(matches)
-    )
-    return Step("The values decide", text, [grid("Rows of the result", ("Row", *found.columns), rows)])
+    for number in (number for part in found.both for number in part):
+        if table[number] in wanted:
+            yield str(number), *(str(value) for value in table[number].values())
 
 
 def told(rows: Rows) -> str:
@@ -188,15 +152,11 @@ def told(rows: Rows) -> str:
     return " and ".join(each) or "none"
 
 
-def _numbers(pages: Sequence[int]) -> str:
-    return f"{'page' if len(pages) == 1 else 'pages'} {' and '.join(map(str, pages))}"
-
-
 GUTTER, WIDTH, ROW, GAP, TOP = 30, 700, 40, 12, 24
 """Width of the names of columns and of the picture, heights of a column, between two, and above the first."""
 
 
-def drawn(found: Search, left: Mapping[str, Sequence[int]] | None = None, rows: Rows | None = None) -> str:
+def drawn(found: Search, left: Mapping[str, Sequence[int]] | None = None, rows: Rows | None = None) -> Markup:
     """The pages of all columns: of those in ``left``, which pages are left, and the rows that are."""
     state = f"rows {told(rows)} are left" if rows is not None else "nothing is left out yet"
     picture = Picture(WIDTH, f"Pages of columns {', '.join(found.columns)}: {state}")
@@ -213,7 +173,7 @@ def drawn(found: Search, left: Mapping[str, Sequence[int]] | None = None, rows: 
             own = rows_of_page(column.places, found.row_count, page)
             chosen = None if left is None or name not in left else page in left[name]
             _page(picture, column.shown(page), page, own, chosen, y, scale)
-    return picture.html("pages")
+    return Markup(picture.html("pages"))
 
 
 def _axis(picture: Picture, rows: Rows, row_count: int, scale: float, y: float) -> None:

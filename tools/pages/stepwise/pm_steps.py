@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 from markupsafe import Markup
-from pm_update_picture import BEFORE, Region, Ruler, State, look, regions, states
+from pm_update_picture import BEFORE, LOOKS, Region, Ruler, State, look, regions, states
 
 from pages.markup import Link, case_link
 from pages.pictures.drawing import SMALL, Picture, fitted
 from pages.pictures.golden_bytes import raw
-from pages.stepwise.steps import Step, Stepper, code, counted, grid, linked
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.grammar.hexdump import ROW as DUMP_ROW
 from pqassay_spec.grammar.trace import Leaf
@@ -30,51 +30,34 @@ TORN = "pm/orphan-tail"
 COMMITTED = f"header.{pm.FixedHeader.grammar.subcons[0].name}"
 """The path of the committed size."""
 
-HEADS = ("Offset", "Bytes", "Field", "Value")
 
-
-def stepper(link: Link) -> Stepper:
-    """The steps."""
+def context(link: Link) -> dict[str, Any]:
+    """What the steps show: the states of an update, and the chain of the last version of the partition."""
     found = states()
-    parts = regions(found[-1].pm)
-    steps = [_step(number, state, found, parts, link) for number, state in enumerate(found)]
-    steps += [_chain(link), _oldest(link)]
+    content = raw(f"{CHAIN}{LAST}", pm.FILE_NAME)
+    chain = PmReader.from_bytes(content).snapshots()
+    oldest = PmReader.from_bytes(content, parquet_file_size=chain[-1].fields.parquet_file_size)
     first, second, last = (case_link(f"{CHAIN}{number}", link) for number in (0, 1, LAST))
-    source = (
-        f"Drawn from the bytes of the golden files {first}, {second} and {last}, partitions that QuestDB wrote. The bytes between the first "
-        "two are those that the reference writes, which come out the same."
-    )
-    return Stepper(
-        "pm-chain-steps", f"An update of {pm.FILE_NAME}, a crash at each step, and a chain", source, steps
-    )
+    return {
+        "source": (
+            f"Drawn from the bytes of the golden files {first}, {second} and {last}, partitions that QuestDB wrote. The bytes between the first "
+            "two are those that the reference writes, which come out the same."
+        ),
+        "states": found,
+        "parts": regions(found[-1].pm),
+        "chain": chain,
+        "last": LAST,
+        "steps_back": [snapshot.size for snapshot in chain].index(oldest.footer.size),
+        "torn": Markup(case_link(TORN, link)),
+        "txn": TXN,
+        "pm": pm,
+        "read": _read,
+        "drawn": drawn,
+        "chain_drawn": chain_drawn,
+    }
 
 
 # -------------------------------------------------------------------------------------------------------- the update
-
-
-def _step(number: int, state: State, found: Sequence[State], parts: Sequence[Region], link: Link) -> Step:
-    before = found[max(number - 1, 0)]
-    text = Markup(" ").join(_sentences(state, before, first=found[0].data_size, link=link))
-    table = grid(f"What a reader reads of {pm.FILE_NAME}", HEADS, _read(state, before))
-    return Step(state.step, text, [drawn(state, found, parts), table])
-
-
-def _sentences(state: State, before: State, *, first: int, link: Link) -> Iterator[str | Markup]:
-    """Yield what is new, and what a reader finds if the writer dies here."""
-    committed, written = state.newest.size, len(state.pm)
-    if written > committed:
-        tail = counted(written - committed, "byte")
-        if written > len(before.pm) and before.newest.size == len(before.pm):
-            yield Markup("If the writer dies now, the file has a torn tail of {}, as {} has one.").format(
-                tail, Markup(case_link(TORN, link))
-            )
-        else:
-            yield f"All {tail} are there, and readers still ignore them."
-    elif committed != before.newest.size:
-        yield "Eight bytes, which reach the disk together, make the new footer the newest one."
-    which = "old" if state.found.parquet_file_size == first else "new"
-    back = f", {counted(state.steps_back, 'footer')} back in the chain" if state.steps_back else ""
-    yield f"A reader comes with the size that {TXN} names, {state.pinned} bytes, and finds the {which} snapshot{back}."
 
 
 def _read(state: State, before: State) -> Iterator[Sequence[str | Markup]]:
@@ -98,7 +81,12 @@ def _read(state: State, before: State) -> Iterator[Sequence[str | Markup]]:
     if len(state.pm) > size:
         tail = state.pm[size : size + DUMP_ROW]
         more = " …" if len(state.pm) > size + DUMP_ROW else ""
-        yield (str(size), code(tail.hex(" ") + more), "(behind the committed size)", "never read")
+        yield (
+            str(size),
+            Markup("<code>{}</code>").format(tail.hex(" ") + more),
+            "(behind the committed size)",
+            "never read",
+        )
 
 
 _SIZE_FIELDS = [field.name or "" for field in pm.FooterFields.grammar.subcons[:2]]
@@ -108,57 +96,9 @@ _PREVIOUS = "prev_parquet_meta_file_size"
 
 
 def _row(leaf: Leaf, content: bytes, *, is_new: bool) -> Sequence[str | Markup]:
-    stored = code(content[leaf.offset : leaf.offset + leaf.length].hex(" "))
+    stored = Markup("<code>{}</code>").format(content[leaf.offset : leaf.offset + leaf.length].hex(" "))
     told = Markup("<strong>{} (new)</strong>").format(leaf.value) if is_new else str(leaf.value)
     return str(leaf.offset), stored, leaf.path, told
-
-
-# --------------------------------------------------------------------------------------------------------- the chain
-
-
-def _chain(link: Link) -> Step:
-    reader = PmReader.from_bytes(raw(f"{CHAIN}{LAST}", pm.FILE_NAME))
-    rows = [
-        (
-            str(snapshot.size),
-            str(snapshot.start),
-            str(snapshot.fields.parquet_file_size),
-            str(snapshot.fields.unused_bytes),
-            str(snapshot.fields.prev_parquet_meta_file_size)
-            if snapshot.fields.prev_parquet_meta_file_size
-            else "0: the first",
-        )
-        for snapshot in reader.snapshots()
-    ]
-    text = Markup(
-        "Rows came late {} more times. Each update appended a footer that names the one before, so that the file has {} snapshots, newest first. See {}."
-    ).format(LAST - 1, len(rows), linked(link, "spec/pm.md", "snapshots", "Snapshots"))
-    heads = (
-        "Committed size",
-        "Footer at",
-        f"Bytes of {pm.DATA_NAME}",
-        "Dead bytes in it",
-        "Committed size before",
-    )
-    return Step("Further updates make a chain", text, [chain_drawn(), grid("The chain", heads, rows)])
-
-
-def _oldest(link: Link) -> Step:
-    content = raw(f"{CHAIN}{LAST}", pm.FILE_NAME)
-    reader = PmReader.from_bytes(content)
-    chain = [snapshot.fields.parquet_file_size for snapshot in reader.snapshots()]
-    found = PmReader.from_bytes(content, parquet_file_size=chain[-1])
-    steps = [snapshot.size for snapshot in reader.snapshots()].index(found.footer.size)
-    text = Markup(
-        "A reader that began before all of it came with {} bytes. It goes {} footers back and finds the blocks of then, untouched. A {} would drop them."
-    ).format(chain[-1], steps, linked(link, "spec/pm.md", "what-a-kill-leaves", "compaction"))
-    rows = [
-        (str(number), str(size), "has found it" if number == steps else "goes on")
-        for number, size in enumerate(chain)
-        if number <= steps
-    ]
-    heads = ("Footers back", f"It describes the length of {pm.DATA_NAME} in bytes", "The reader")
-    return Step("A reader of long ago", text, [grid("The way of the reader", heads, rows)])
 
 
 # ------------------------------------------------------------------------------------------------------- the pictures
@@ -176,7 +116,7 @@ def _scale(places: Sequence[int]) -> Ruler:
     return Ruler(places, LEFT, WIDTH - 6, SHARE)
 
 
-def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> str:
+def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> Markup:
     """Both files and what leads to their ends, in one state."""
     first, last = found[0].data_size, found[-1].data_size
     committed = state.newest.size
@@ -185,19 +125,12 @@ def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> str:
     data, own = _scale([0, first, last]), _scale([0, *(part.end for part in parts)])
     picture.text(LEFT - 8, 34 + BAR / 2 + 4, pm.DATA_NAME, "end label")
     _pointer(picture, data.x(state.pinned), 34, f"{TXN}: {state.pinned} bytes", up=True)
-    _part(picture, data, 0, first, 34, "seen", f"{first} bytes", f"bytes 0 to {first - 1} of {pm.DATA_NAME}")
+    hint = f"bytes 0 to {first - 1} of {pm.DATA_NAME}"
+    _part(picture, data.x(0), data.x(first), 34, "seen", f"{first} bytes", hint)
     if state.data_size > first:
         how = "seen" if state.found.parquet_file_size == state.data_size else "unseen"
-        _part(
-            picture,
-            data,
-            first,
-            state.data_size,
-            34,
-            how,
-            f"{state.data_size - first} more",
-            "appended by the update",
-        )
+        name = f"{state.data_size - first} more"
+        _part(picture, data.x(first), data.x(state.data_size), 34, how, name, "appended by the update")
     y = 122
     picture.text(LEFT - 8, y + BAR / 2 + 4, pm.FILE_NAME, "end label")
     for part in parts:
@@ -205,39 +138,20 @@ def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> str:
         if part.start < end:
             name = part.name if end == part.end else f"{part.name}, torn"
             how = look(part, state)
-            _part(
-                picture,
-                own,
-                part.start,
-                end,
-                y,
-                how,
-                name,
-                f"{name}, bytes {part.start} to {end - 1}: {LOOKS[how]}",
-            )
+            hint = f"{name}, bytes {part.start} to {end - 1}: {LOOKS[how]}"
+            _part(picture, own.x(part.start), own.x(end), y, how, name, hint)
     _pointer(picture, own.x(committed), y, f"committed: {committed} bytes", up=False)
     _links(picture, state, own, y)
     _key(picture, y + BAR + 32)
-    return picture.html("chain")
+    return Markup(picture.html("chain"))
 
 
-LOOKS: Mapping[str, str] = {
-    "seen": "read by the newest snapshot",
-    "dead": "by older ones alone",
-    "unseen": "not visible yet",
-}
-"""How parts are drawn, and what it means."""
-
-
-def _part(
-    picture: Picture, scale: Ruler, start: int, end: int, y: float, how: str, name: str, hint: str
-) -> None:
-    x, width = scale.x(start), scale.x(end) - scale.x(start)
-    picture.box(x, y, width, BAR, how, hint)
-    words = fitted(name, width - 4, 2, SMALL) if width > 20 else []
+def _part(picture: Picture, x: float, end: float, y: float, how: str, name: str, hint: str) -> None:
+    picture.box(x, y, end - x, BAR, how, hint)
+    words = fitted(name, end - x - 4, 2, SMALL) if end - x > 20 else []
     for number, each in enumerate(words):
-        kind = "part middle"
-        picture.text(x + width / 2, y + BAR / 2 + 4 + 13 * number - 6.5 * (len(words) - 1), each, kind)
+        middle = y + BAR / 2 + 4 + 13 * number - 6.5 * (len(words) - 1)
+        picture.text(x + (end - x) / 2, middle, each, "part middle")
 
 
 def _pointer(picture: Picture, x: float, y: float, words: str, *, up: bool) -> None:
@@ -268,7 +182,7 @@ def _key(picture: Picture, y: float) -> None:
         x += 50 + SMALL * len(words)
 
 
-def chain_drawn() -> str:
+def chain_drawn() -> Markup:
     """The file after all updates, with a line from each footer to the one before."""
     content = raw(f"{CHAIN}{LAST}", pm.FILE_NAME)
     parts = regions(content)
@@ -284,16 +198,9 @@ def chain_drawn() -> str:
         how = look(part, state)
         name = part.name.replace("new ", "")
         short = name.rpartition(" ")[2] if part.name.startswith("footer") else ""
-        _part(
-            picture,
-            scale,
-            part.start,
-            part.end,
-            y,
-            f"{how} footer" if short else how,
-            short,
-            f"{name}, bytes {part.start} to {part.end - 1}: {LOOKS[how]}",
-        )
+        hint = f"{name}, bytes {part.start} to {part.end - 1}: {LOOKS[how]}"
+        how = f"{how} footer" if short else how
+        _part(picture, scale.x(part.start), scale.x(part.end), y, how, short, hint)
     for number, (later, earlier) in enumerate(pairwise(reader.snapshots())):
         start, end = ((scale.x(one.start) + scale.x(one.size)) / 2 for one in (later, earlier))
         depth = y + BAR + 14 + 10 * (number % 2)
@@ -302,7 +209,5 @@ def chain_drawn() -> str:
         )
         picture.path([(end - 1, y + BAR + 9), (end + 3, y + BAR + 3), (end + 7, y + BAR + 9)], "arrow")
     _key(picture, y + BAR + 36)
-    return picture.html(
-        "chain",
-        "Footers have their numbers, from the oldest on; what is between them are blocks of row groups.",
-    )
+    told = "Footers have their numbers, from the oldest on; what is between them are blocks of row groups."
+    return Markup(picture.html("chain", told))

@@ -10,20 +10,20 @@ import contextlib
 import math
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
 from pages.markup import Link
 from pages.pictures.drawing import Picture
 from pages.places import ROOT
-from pages.stepwise.steps import Step, Stepper, address, code, counted, grid
+from pages.stepwise.steps import counted
 from pqassay_reader import scan
 from pqassay_reader.condition.text import parse_predicate
-from pqassay_reader.query.explained.counters import EVERYTHING
 from pqassay_reader.query.explained.text import ColumnTrace, Trace
 from pqassay_reader.query.explained.waterfall import Step as Fallen
 from pqassay_reader.query.explained.waterfall import waterfall
@@ -128,48 +128,16 @@ def _pages(facts: FileFacts, source: FileSource, group: int, rows: int) -> list[
     return found
 
 
-def stepper(link: Link) -> Stepper:
-    """The steps: everything, then each rung that leaves less to be read, and in between those that leave the same."""
-    made = rungs()
-    steps = list(_steps(made, link))
+def context(link: Link) -> dict[str, Any]:
+    """What the steps show: everything, then each rung; where pages and bytes are those of the step before, the picture is left out."""
     guide = link("guide/scan.md", "see-why-it-was-fast")
-    source = f"The file is the one that [the guide]({guide}) makes. Each step is a scan with one technique more; all return the same rows."
-    return Stepper("scan-steps", f"What is left to be read for {made.condition}", source, steps)
-
-
-def _steps(made: Rungs, link: Link) -> Iterator[Step]:
-    for number, step in enumerate(made.steps):
-        # Where pages and bytes are those of the step before, its picture would be the same.
-        is_same = number > 0 and _read(step) == _read(made.steps[number - 1])
-        parts = [_figures(made, number)] if is_same else [drawn(made, number), _figures(made, number)]
-        yield Step(_title(step), _text(made, number, link), parts)
-
-
-def _read(step: Fallen) -> tuple[int | None, int]:
-    return step.left.pages, step.left.length
-
-
-def _title(step: Fallen) -> str:
-    return "Everything" if step.name == EVERYTHING else f"Rung {step.name}"
-
-
-def _text(made: Rungs, number: int, link: Link) -> Markup:
-    step = made.steps[number]
-    if step.name == EVERYTHING:
-        return Markup("A reader that believes nothing reads {} to find {} with {}.").format(
-            step.title, counted(made.rows, "row"), code(made.condition)
-        )
-    section = address(link, "spec/scan.md", SECTIONS[Rung(step.name)])
-    before = made.steps[number - 1].left
-    is_same = before == step.left
-    told = "Here it leaves as much as before." if is_same else _saved(step)
-    return Markup('<a href="{}">{}</a>: {}. {}').format(section, step.name, step.title, told)
-
-
-def _saved(step: Fallen) -> str:
-    if not step.saved or step.share is None:
-        return "It saves requests, not bytes."
-    return f"It saves {size_text(step.saved)}, {step.share:.1%} of what was left.".replace("%", "\u00a0%")
+    return {
+        "source": f"The file is the one that [the guide]({guide}) makes. Each step is a scan with one technique more; all return the same rows.",
+        "made": rungs(),
+        "sections": SECTIONS,
+        "size_text": size_text,
+        "drawn": drawn,
+    }
 
 
 def size_text(length: int) -> str:
@@ -187,7 +155,7 @@ def size_text(length: int) -> str:
     return f"{f'{number:#.3g}'.rstrip('.')} {UNITS[power]}"
 
 
-SECTIONS = {
+SECTIONS: dict[str, str] = {
     Rung.METADATA: "metadata",
     Rung.PROJECTION: "projection",
     Rung.FILES: "files",
@@ -202,30 +170,13 @@ SECTIONS = {
 """The section of the chapter on each rung."""
 
 
-def _figures(made: Rungs, number: int) -> str:
-    steps = made.steps[max(number - 1, 0) : number + 1]
-    rows = [
-        (
-            f"after {step.name}",
-            f"{step.left.row_groups:,}",
-            f"{step.left.rows:,}",
-            "?" if step.left.pages is None else f"{step.left.pages:,}",
-            f"{step.left.length:,}",
-            f"{step.left.requests:,}",
-        )
-        for step in steps
-    ]
-    heads = ("Left", "Row groups", "Rows", "Pages", "Bytes", "Requests")
-    return grid("What is left to be read", heads, rows)
-
-
 # ------------------------------------------------------------------------------------------------------- the picture
 
 LEFT, WIDTH, ROW, TOP = 96, 760, 26, 26
 """Where pages begin, width of the picture, heights of a column and of the names of row groups."""
 
 
-def drawn(made: Rungs, number: int) -> str:
+def drawn(made: Rungs, number: int) -> Markup:
     """All pages of the file, those that are left apart from the others, and a bar for their bytes."""
     step = made.steps[number]
     picture = Picture(
@@ -240,7 +191,11 @@ def drawn(made: Rungs, number: int) -> str:
         picture.text(LEFT + (first + rows / 2) * scale, 16, f"row group {group}", "pale middle")
         for at in range(len(made.columns)):
             y = TOP + at * ROW + 3
-            for pages, is_left in _lots(made, number, group, at):
+            for is_left in (False, True):
+                every = made.pages[group][at]
+                pages = [page for page in every if left(made, number, group, at, page) is is_left]
+                if not pages:
+                    continue
                 places = [
                     (LEFT + (first + page.rows.start) * scale, len(page.rows) * scale) for page in pages
                 ]
@@ -253,16 +208,7 @@ def drawn(made: Rungs, number: int) -> str:
                 )
         first += rows
     _bar(picture, made, number, TOP + len(made.columns) * ROW + 8)
-    return picture.html("scan")
-
-
-def _lots(made: Rungs, number: int, group: int, column: int) -> Iterator[tuple[list[Page], bool]]:
-    """Yield the pages of a chunk that are left after a step, and those that are not."""
-    pages = made.pages[group][column]
-    for wanted in (False, True):
-        lot = [page for page in pages if left(made, number, group, column, page) is wanted]
-        if lot:
-            yield lot, wanted
+    return Markup(picture.html("scan"))
 
 
 def _hint(made: Rungs, group: int, column: int, pages: Sequence[Page], *, is_left: bool) -> str:

@@ -6,21 +6,26 @@ Every state is computed from the bytes of a golden file, by the library that the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
 from pages.markup import Link
+from pages.page import shared_site
 from pages.stepwise import bloom_steps, page_steps, pm_steps, scan_steps
-from pages.stepwise.steps import Stepper
+from pages.stepwise.steps import address, counted
 
-STEPPERS: Mapping[str, Callable[[Link], Stepper]] = {
-    "pm-chain": pm_steps.stepper,
-    "page-search": page_steps.stepper,
-    "bloom": bloom_steps.stepper,
-    "scan-waterfall": scan_steps.stepper,
+STEPPERS: Mapping[str, Callable[[Link], Mapping[str, Any]]] = {
+    "pm-chain": pm_steps.context,
+    "page-search": page_steps.context,
+    "bloom": bloom_steps.context,
+    "scan-waterfall": scan_steps.context,
 }
-"""What makes each stepper."""
+"""What the template of each stepper shows; ``source``, a line of Markdown behind it, says what it is drawn from."""
 
 
 def lines(name: str, link: Link) -> Iterator[str]:
     """Yield a stepper. Raises `KeyError` where there is none of this name."""
-    stepper = STEPPERS[name](link)
-    yield from ("", stepper.html(), "", stepper.source, "")
+    told = STEPPERS[name](link)
+    own = {"address": partial(address, link), "counted": counted}
+    yield from ("", shared_site().render(f"{name}.html", "spec/index.html", **own, **told).strip(), "")
+    yield from (told["source"], "")

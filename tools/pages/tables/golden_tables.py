@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,15 +85,20 @@ def sizes(table: Table) -> Sequence[tuple[str, int]]:
     return [(name, (folder / name).stat().st_size) for name in names]
 
 
-def archive(table: Table) -> bytes:
-    """A golden table with its manifest as one archive; the same bytes wherever it is made."""
-    folder, stream = GOLDEN_FILES / table["id"], io.BytesIO()
-    name = archive_name(table).removesuffix(".zip")
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path in [Path(TABLE_MANIFEST), *(Path(in_folder(one["file"])) for one in table["files"])]:
-            entry = zipfile.ZipInfo(f"{name}/{path.as_posix()}", EPOCH)
-            packed.writestr(entry, (folder / path).read_bytes(), zipfile.ZIP_DEFLATED)
+def zipped(files: Iterable[tuple[str, Path]]) -> bytes:
+    """Files under names as one archive; the same bytes wherever it is made."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed:
+        for name, path in files:
+            packed.writestr(zipfile.ZipInfo(name, EPOCH), path.read_bytes(), zipfile.ZIP_DEFLATED)
     return stream.getvalue()
+
+
+def archive(table: Table) -> bytes:
+    """A golden table with its manifest as one archive."""
+    folder, home = GOLDEN_FILES / table["id"], archive_name(table).removesuffix(".zip")
+    names = [TABLE_MANIFEST, *(in_folder(one["file"]) for one in table["files"])]
+    return zipped((f"{home}/{name}", folder / name) for name in names)
 
 
 def archive_name(table: Table) -> str:

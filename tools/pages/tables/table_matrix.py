@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pages.page import Site, case_page
+from pages.page import Site
 from pages.tables.engine_answers import HARM, SILENT, Engine, TableAnswer, Trial, engines_of
+from pages.tables.lessons import trials_of
 
 FAMILIES = (("DLT", "Delta tables"), ("ICE", "Iceberg tables"))
 """Families of golden tables, as the page calls them."""
@@ -13,11 +14,8 @@ FAMILIES = (("DLT", "Delta tables"), ("ICE", "Iceberg tables"))
 
 def _by_table(site: Site, family: str) -> Sequence[Sequence[Trial]]:
     """The trials of each golden table of a family."""
-    found: dict[str, list[Trial]] = {}
-    for trial in site.trials:
-        if site.tables[trial.table]["family"] == family:
-            found.setdefault(trial.table, []).append(trial)
-    return list(found.values())
+    tables = dict.fromkeys(trial.table for trial in site.trials)
+    return [trials_of(table, site) for table in tables if site.tables[table]["family"] == family]
 
 
 def _worst(trials: Sequence[Trial], engine: Engine) -> TableAnswer:
@@ -41,7 +39,6 @@ def lines(site: Site, here: str) -> Iterator[str]:
             title=title,
             engines=engines,
             rows=rows,
-            case_page=case_page,
             is_first=is_first,
         )
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from pages.cases.byte_changes import Changed, changed_in, comparison_of, fields_of
-from pages.cases.case_pages import MOST_FIELDS, MOST_SIBLINGS, View, siblings, summary, verdict, view_of
+from pages.cases.byte_changes import Changed, Comparison, changed_in, comparison_of, fields_of
+from pages.cases.case_pages import MOST_FIELDS, MOST_SIBLINGS, siblings, summary, verdict
 from pages.cases.hex_view import HexView
 from pages.implementations.matrix import catalogue_title
 from pages.page import File, Page, Site, case_boost, case_file, case_page
@@ -72,7 +71,7 @@ def _body(table: Table, path: str, site: Site) -> str:
         verdict=verdict(rules),
         mutation=mutation_sentence(table) if "mutation" in table else "",
         changed=changed(table, MOST_FIELDS),
-        found=_difference(table),
+        found=compared.difference if (compared := _comparison(table)) else None,
         command=command(table),
         findings=findings(table["id"], table["tier"]),
         views=list(views(table)),
@@ -83,44 +82,35 @@ def _body(table: Table, path: str, site: Site) -> str:
         archive=archive_file(table),
         siblings=siblings(table, site),
         most_siblings=MOST_SIBLINGS,
-        case_file=case_file,
         in_folder=in_folder,
         changed_file=changed_file(table),
         folder=TABLE_FOLDER,
     )
 
 
-def _name(table: Table) -> str:
-    return in_folder(table["mutation"]["file"])
-
-
-def _difference(table: Table) -> Any:
-    return (
-        comparison_of(table["parent"], table["id"], _name(table)).difference if is_compared(table) else None
-    )
+def _comparison(table: Table) -> Comparison | None:
+    """A table beside its parent; ``None`` where it has none, or a file less."""
+    if not is_compared(table):
+        return None
+    return comparison_of(table["parent"], table["id"], in_folder(table["mutation"]["file"]))
 
 
 def changed(table: Table, most: int) -> Changed | None:
     """The fields in which a table differs from its parent; ``None`` where it has none, or a file less."""
-    if not is_compared(table):
+    found = _comparison(table)
+    if found is None:
         return None
-    found = comparison_of(table["parent"], table["id"], _name(table))
     change = table["mutation"]
     path = f"lines[{change['line']}].{change['path']}" if "line" in change and "path" in change else ""
     return changed_in(found, change["file"], path, most)
 
 
-def views(table: Table) -> Iterator[View]:
+def views(table: Table) -> Iterator[HexView]:
     """Yield the hex view of the file that was changed; of a table without parent, those of all its metadata."""
-    if is_compared(table):
-        found = comparison_of(table["parent"], table["id"], _name(table))
-        follows = [one.new.offset for one in found.difference.follows if one.new is not None]
-        yield view_of(table["mutation"]["file"], HexView(found.after, found.changed, follows))
-        return
-    if "mutation" in table:
-        return
-    for number, (name, _) in enumerate(sizes(table)):
-        if is_metadata(name):
-            yield view_of(
-                name, HexView(fields_of(table["id"], in_folder(name)), prefix=f"o{number}" if number else "")
-            )
+    if (found := _comparison(table)) is not None:
+        yield found.view(table["mutation"]["file"])
+    elif "mutation" not in table:
+        for number, (name, _) in enumerate(sizes(table)):
+            if is_metadata(name):
+                fields = fields_of(table["id"], in_folder(name))
+                yield HexView(name, fields, prefix=f"o{number}" if number else "")

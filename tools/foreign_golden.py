@@ -1,0 +1,290 @@
+"""Let foreign software write its golden cases again, ``golden_files/interop/<software>-<version>``, and compare manifests with reports.
+
+    python tools/foreign_golden.py write [FOLDER] [SOFTWARE ...]
+    python tools/foreign_golden.py remarks [--accept]
+
+``write`` does what the manifests of the newest version of each software state: it takes their rows and runs their steps, with the version that
+is installed.  Another version gets another folder, for golden files are kept, not replaced.  What is not installed is named and left out.
+arrow-rs is written through the package ``arro3-io``, which nothing else here needs.  A new case begins with a manifest that has rows and steps.
+The files of Spark differ from one Java process to the next in the order in which the footer lists the encodings of a chunk.
+
+``remarks`` judges every case of foreign software, and says where the report or the museum and the manifest differ. With ``--accept`` the
+manifest takes the report's word, unless a FAIL or WARN is new: that is a mistake of a rule or a discovery, and a person has to look at it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import importlib
+import importlib.metadata
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import pqassay
+from pqassay_golden.museum import defects as museum
+from pqassay_reference.columns.literals import python_value
+from pqassay_spark.jobs.session import spark_session
+from pqassay_spec.golden.case import MANIFEST, OWN, to_json
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.rules.catalogue import rules
+from pqassay_suite.cases.manifest import REMARKS
+
+GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
+DATA = "data.parquet"
+
+MODULES = {
+    **{name: name for name in ("duckdb", "polars", "datafusion", "fastparquet")},
+    "pyarrow": "pyarrow.parquet",
+    "arrow-rs": "arro3.io",
+    "spark": "pyspark",
+}
+"""By the name of a software, the module that writes for it."""
+
+OTHERWISE_CALLED = {"arrow-rs": "arro3-io", "spark": "pyspark"}
+"""Distributions whose names are not those of the software."""
+
+INSIDE = "parquet-rs version "
+"""What files call the writer that ``arro3-io`` wraps; its version is the one that counts."""
+
+# ------------------------------------------------------------------------------------------------------- the rows
+
+KINDS: Mapping[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "timestamp_micros": pa.timestamp("us"),
+    "timestamp_nanos": pa.timestamp("ns"),
+}
+"""Types as manifests and Arrow spell them."""
+
+
+def kind_of(name: str) -> pa.DataType:
+    """The type of Arrow that a manifest names.
+
+    >>> kind_of("decimal(9,2)"), kind_of("struct<city: string, height: int32>")
+    (Decimal128Type(decimal128(9, 2)), StructType(struct<city: string, height: int32>))
+    """
+    outer, _, inner = name.removesuffix(">").partition("<")
+    if outer.startswith("decimal"):
+        precision, scale = map(int, re.findall(r"\d+", outer))
+        return pa.decimal128(precision, scale)
+    if outer == "list":
+        return pa.list_(kind_of(inner))
+    if outer == "struct":
+        return pa.struct([(member, kind_of(kind)) for member, kind in re.findall(r"(\w+): (\w+)", inner)])
+    return KINDS[name]
+
+
+def arrow_value(written: Any, kind: Any) -> Any:
+    """What Arrow takes for a value of a manifest."""
+    match written:
+        case {"timestamp": text}:
+            return int(text) // {"us": 1000, "ns": 1}[kind.unit]
+        case {"list": items}:
+            return [arrow_value(item, kind.value_type) for item in items]
+        case {"struct": members}:
+            return {name: arrow_value(member, kind.field(name).type) for name, member in members.items()}
+        case _:
+            return python_value(written)
+
+
+def table_of(rows: Mapping[str, Any]) -> pa.Table:
+    """The rows of a manifest as a table of Arrow."""
+    kinds = {column["name"]: kind_of(column["type"]) for column in rows["columns"]}
+    return pa.table(
+        {
+            name: pa.array([arrow_value(row[place], kind) for row in rows["rows"]], kind)
+            for place, (name, kind) in enumerate(kinds.items())
+        }
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ the steps
+
+
+def newest(software: str) -> tuple[str, list[dict[str, Any]]]:
+    """The newest version whose cases state their steps, and their manifests."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted((GOLDEN_FILES / "interop").glob(f"{software}-*/*/{MANIFEST}")):
+        record = json.loads(path.read_text())
+        steps = record["provenance"].get("steps", ())
+        if steps and not any(step.startswith("pqassay index") for step in steps):  # those were made once
+            found.setdefault(path.parent.parent.name.removeprefix(f"{software}-"), []).append(record)
+    version = max(found, key=lambda text: [int(number) for number in re.findall(r"\d+", text)])
+    return version, sorted(found[version], key=lambda record: "parent" in record)
+
+
+def names_of(software: str, table: pa.Table) -> dict[str, Any]:
+    """What the steps of a software find under which names."""
+    names: dict[str, Any] = {"pa": pa, "pq": pq, "table": table, "blob": b""}
+    importlib.import_module(MODULES[software])
+    root = MODULES[software].partition(".")[0]
+    module = names[root] = sys.modules[root]
+    if software == "pyarrow" and "city" in table.column_names:
+        names["blob"] = idx1.build_blob(set(table.column("city").drop_null().to_pylist()))  # type: ignore[arg-type]  # texts
+    elif software == "duckdb":
+        names["copy"] = module.connect().register("data", table).execute
+    elif software == "datafusion":
+        context = module.SessionContext(module.SessionConfig().with_target_partitions(1))
+        names |= {"context": context, "ParquetWriterOptions": module.ParquetWriterOptions}
+    elif software == "fastparquet":
+        pandas = importlib.import_module("pandas")
+        names["types"] = {pa.bool_(): pandas.BooleanDtype(), pa.int64(): pandas.Int64Dtype()}
+    return names
+
+
+def run(step: str, folder: Path, names: dict[str, Any]) -> None:
+    """Run a step in a folder; Spark leaves its file in one of its own."""
+    with contextlib.chdir(folder):
+        if step.startswith("pqassay "):
+            _, *words = shlex.split(step)
+            subprocess.run([Path(sys.executable).with_name("pqassay"), *words], check=True, stdout=sys.stderr)
+        elif step.startswith("COPY "):
+            names["copy"](step)
+        else:
+            exec(step.replace("types_mapper=...", "types_mapper=types.get"), names)
+    for path in folder.glob("spark/*.parquet"):
+        path.rename(folder / DATA)
+
+
+def write(folder: Path, wanted: Sequence[str]) -> None:
+    """Write the cases of some software, or of all that is installed."""
+    for software in wanted or MODULES:
+        distribution = OTHERWISE_CALLED.get(software, software)
+        try:
+            version = importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            print(f"{software}: {distribution} is not installed, nothing written", file=sys.stderr)
+            continue
+        before, records = newest(software)
+        files: dict[str, bytes] = {}
+        with spark_session() if software == "spark" else contextlib.nullcontext() as spark:
+            for record in records:
+                data = files[record["id"]] = written(software, record, files, spark)
+                if software == "arrow-rs":
+                    made = pq.read_metadata(pa.BufferReader(data)).created_by
+                    version = made.removeprefix(INSIDE).strip()
+                store(folder, record, data, before, version)
+
+
+def written(software: str, record: Mapping[str, Any], files: Mapping[str, bytes], spark: Any) -> bytes:
+    """The file that a software writes by the steps of a manifest, or what the mutation of the manifest makes of another file."""
+    if "parent" in record:
+        return mutate(files[record["parent"]], Mutation.from_json(record["mutation"]))
+    table = table_of(record["expect"]["rows"])
+    with tempfile.TemporaryDirectory() as scratch:
+        rows = [tuple(row.values()) for row in table.to_pylist()]
+        names = names_of(software, table) | {
+            "spark": spark,
+            "rows": rows,
+            "folder": f"file://{scratch}/spark",
+        }
+        for step in record["provenance"]["steps"]:
+            run(step, Path(scratch), names)
+        return Path(scratch, DATA).read_bytes()
+
+
+def store(folder: Path, record: Mapping[str, Any], data: bytes, before: str, version: str) -> None:
+    """Store a case of a version: the manifest is that of the version before with other names and another digest."""
+    told, provenance = dict(record), dict(record["provenance"])
+    told["input"] = {"file": DATA, "sha256": hashlib.sha256(data).hexdigest()}
+    provenance["by"] = provenance["by"].replace(before, version)
+    told |= {name: told[name].replace(before, version) for name in ("id", "parent") if name in told}
+    home = folder / told["id"]
+    home.mkdir(parents=True, exist_ok=True)
+    (home / DATA).write_bytes(data)
+    save(home / MANIFEST, told | {"provenance": provenance})
+    print(f"{told['id']}: {len(data)} bytes")
+
+
+def save(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a manifest, with what the museum says about its case."""
+    exhibit = exhibit_of(record["id"])
+    members = {name: member for name, member in record.items() if name != "exhibit"}
+    path.write_text(f"{json.dumps(members | exhibit, indent=2)}\n")
+
+
+def exhibit_of(case_id: str) -> dict[str, Any]:
+    """The member of a manifest that makes its case an exhibit; nothing for most."""
+    found = museum.exhibits().get(case_id)
+    return {} if found is None else {"exhibit": to_json(found)}
+
+
+# ----------------------------------------------------------------------------------------------------- the remarks
+
+
+def foreign_cases(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The manifests of cases that foreign software wrote unchanged."""
+    for path in sorted(folder.rglob(MANIFEST)):
+        record = json.loads(path.read_text())
+        if record["provenance"]["by"] not in OWN and "parent" not in record:
+            yield path, record
+
+
+def remarks(folder: Path, *, accept: bool) -> int:
+    """Say, and perhaps write down, what is reported. Returns the number of cases whose manifest does not say so."""
+    left = 0
+    for path, record in foreign_cases(folder):
+        check = record["expect"]["check"]
+        report = pqassay.check(
+            path.parent / record["input"]["file"], tier=check["tier"], **check.get("options", {})
+        )
+        found = list(dict.fromkeys(finding.rule for finding in report.files[0].findings))
+        shown = exhibit_of(record["id"]).get("exhibit")
+        if found == check["rules"] and shown == record.get("exhibit"):
+            continue
+        if shown != record.get("exhibit"):
+            print(f"{record['id']}: the museum says something else")
+        print(
+            f"{record['id']}: {', '.join(found) or 'nothing'}, and not {', '.join(check['rules']) or 'nothing'}"
+        )
+        worse = [rule for rule in found if rules()[rule].verdict not in REMARKS]
+        new = [rule for rule in worse if rule not in check["rules"]]
+        if new:
+            print(f"  {', '.join(new)} would make it invalid: look at the file and at the rule")
+        if accept and not new and bool(worse) == (record["kind"] == "invalid"):
+            check["rules"] = found
+            save(path, record)
+        else:
+            left += 1
+    return left
+
+
+def main() -> None:
+    """Do as told."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    writing = commands.add_parser("write", help="write the files and their manifests")
+    writing.add_argument("folder", nargs="?", type=Path, default=GOLDEN_FILES)
+    writing.add_argument("software", nargs="*", help=", ".join(MODULES))
+    judging = commands.add_parser("remarks", help="compare the manifests with what is reported")
+    judging.add_argument(
+        "--accept", action="store_true", help="write down what is reported, but for new FAIL and WARN"
+    )
+    told = parser.parse_args()
+    if told.command == "write":
+        write(told.folder, told.software)
+    else:
+        sys.exit(1 if remarks(GOLDEN_FILES, accept=told.accept) else 0)
+
+
+if __name__ == "__main__":
+    main()
