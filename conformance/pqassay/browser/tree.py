@@ -1,6 +1,6 @@
 """The fields of a file as a tree, of which a page asks for one level at a time.
 
->>> tree = Tree(["footer.schema[0].name", "footer.schema[1].name", "head.magic"])
+>>> tree = PathTree(["footer.schema[0].name", "footer.schema[1].name", "head.magic"])
 >>> [(node.path, node.name, node.fields) for node in tree.below("")]
 [('footer.schema', 'footer.schema', 2), ('head.magic', 'head.magic', 1)]
 >>> [(node.path, node.is_field) for node in tree.below("footer.schema")]

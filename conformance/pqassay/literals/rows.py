@@ -28,7 +28,7 @@ def canonical_row(row: Sequence[Value]) -> str:
     r"""One row as text, the same for equal rows only: JSON in ASCII without spaces, floats by their bits.
 
     >>> canonical_row(["é", None, -0.0, 1])
-    '["\\\\u00e9",null,{"float":"8000000000000000"},1]'
+    '["\\u00e9",null,{"float":"8000000000000000"},1]'
     """
     return json.dumps([_canonical(value) for value in row], separators=(",", ":"))
 

@@ -139,7 +139,7 @@ def shown_size(size: float) -> str:
 def shown_time(seconds: float) -> str:
     """A time for people.
 
-    >>> shown_time(0.4), shown_time(75), shown_time(7300)
+    >>> shown_time(0.4), shown_time(75), shown_time(7320)
     ('0.4 s', '1 min 15 s', '2 h 2 min')
     """
     if seconds < 60:

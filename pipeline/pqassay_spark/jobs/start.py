@@ -107,7 +107,7 @@ def worker_trouble(words: str) -> str:
     """The trouble with the workers, from the words of Spark when a job fails.
 
     >>> worker_trouble("ModuleNotFoundError: No module named 'pyarrow'")
-    "The executors lack the Python library pyarrow. Install it there, or let PYSPARK_PYTHON name a Python that has it."
+    'The executors lack the Python library pyarrow. Install it there, or let PYSPARK_PYTHON name a Python that has it.'
     """
     if lacking := re.search(r"No module named '([\w.]+)'", words):
         return (

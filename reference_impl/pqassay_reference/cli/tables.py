@@ -54,7 +54,7 @@ def show(table: PrintedTable) -> None:
 def plain_lines(table: PrintedTable) -> list[str]:
     """The lines of a table, its columns separated by two blanks or more.
 
-    >>> plain_lines(Table("", ("name", "n"), [("ab", "7"), ("日", "12")], right=frozenset((1,))))
+    >>> plain_lines(PrintedTable("", ("name", "n"), [("ab", "7"), ("日", "12")], right=frozenset((1,))))
     ['name   n', 'ab     7', '日    12']
     """
     return list(aligned_lines((table.headings, *table.rows), len(table.rows) + 1, table.right))

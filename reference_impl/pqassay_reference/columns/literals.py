@@ -89,6 +89,6 @@ def python_tree(tree: Any) -> Any:
     r"""A predicate with Python's own values.
 
     >>> python_tree(["in", "n", [{"bytes": "ff"}, 1]])
-    ['in', 'n', [b'\\xff', 1]]
+    ['in', 'n', [b'\xff', 1]]
     """
     return [python_tree(part) for part in tree] if isinstance(tree, list) else python_value(tree)

@@ -66,9 +66,9 @@ def unit_of_time(column: SnapshotColumn) -> str | None:
 def shown_value(raw: bytes, column: SnapshotColumn) -> str:
     """A value in Parquet's encoding, for people; what does not fit the column's type is shown as bytes.
 
-    >>> shown_value((1704067200000000).to_bytes(8, "little"), Column("ts", PhysicalType.INT64, type=131080))
+    >>> shown_value((1704067200000000).to_bytes(8, "little"), SnapshotColumn("ts", PhysicalType.INT64, type=131080))
     '2024-01-01 00:00:00'
-    >>> shown_value(bytes.fromhex("ff85"), Column("d16", PhysicalType.FIXED_LEN_BYTE_ARRAY, type=525341, fixed_byte_len=2))
+    >>> shown_value(bytes.fromhex("ff85"), SnapshotColumn("d16", PhysicalType.FIXED_LEN_BYTE_ARRAY, type=525341, fixed_byte_len=2))
     '-1.23'
     """
     width = WIDTHS.get(cast("PhysicalType", column.physical_type))
@@ -162,9 +162,9 @@ def _find(columns: Mapping[str, SnapshotColumn], name: str) -> SnapshotColumn:
 def stored_value(value: Any, column: SnapshotColumn) -> Any:
     """A constant as the column holds it; a fraction where it lies between two values.
 
-    >>> stored_value("2024-01-01", Column("ts", PhysicalType.INT64, type=131080))
+    >>> stored_value("2024-01-01", SnapshotColumn("ts", PhysicalType.INT64, type=131080))
     1704067200000000
-    >>> stored_value(1.5, Column("d32", PhysicalType.FIXED_LEN_BYTE_ARRAY, type=788766, fixed_byte_len=4))
+    >>> stored_value(1.5, SnapshotColumn("d32", PhysicalType.FIXED_LEN_BYTE_ARRAY, type=788766, fixed_byte_len=4))
     1500
 
     Raises:

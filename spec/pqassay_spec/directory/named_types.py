@@ -4,7 +4,7 @@ The number of such a type follows from its name, so that a reader that knows num
 over both, and keeps both when it writes the directory again:
 
     >>> type_number("org.example.bitmap"), is_named(type_number("org.example.bitmap"))
-    (58230, True)
+    (65300, True)
 
 Source: chapter ``directory.md``, section "Named types".
 """

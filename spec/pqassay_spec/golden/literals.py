@@ -104,7 +104,7 @@ class ValueNotReadableError(ValueError):
 def read_value(written: Written) -> Value:
     r"""The Python value of a value in JSON.
 
-    >>> read_value(LongInteger("9007199254740993")), read_value(Binary("00ff")), read_value("a")
+    >>> read_value(LongInteger("9007199254740993")), read_value(BinaryLiteral("00ff")), read_value("a")
     (9007199254740993, b'\x00\xff', 'a')
 
     Raises:

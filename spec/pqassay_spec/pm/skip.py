@@ -8,8 +8,8 @@ neither.
 Values are those that the Parquet file holds: whole numbers for integers, dates, timestamps and decimals (unscaled), text or
 bytes for byte arrays, floats for floats.  A value of another kind than the column's decides nothing.
 
-    >>> from pqassay_spec.pm.value import Column
-    >>> year = Facts(Column("year", 1), 3, 0, (2000).to_bytes(4, "little"), (2010).to_bytes(4, "little"))
+    >>> from pqassay_spec.pm.value import SnapshotColumn
+    >>> year = Facts(SnapshotColumn("year", 1), 3, 0, (2000).to_bytes(4, "little"), (2010).to_bytes(4, "little"))
     >>> [may_match([">", "year", value], {"year": year}.get) for value in (1999, 2009, 2010)]
     [True, True, False]
 
@@ -398,7 +398,7 @@ def _bloom_allows(facts: Facts, value: Any) -> bool:
 def plain_bytes(column: SnapshotColumn, value: Any) -> list[bytes]:
     """The PLAIN encodings, without length prefix, of all that is equal to a value; none where it is not known which.
 
-    >>> plain_bytes(Column("x", 5), 0.0)[0].hex(), len(plain_bytes(Column("x", 5), 0.0))
+    >>> plain_bytes(SnapshotColumn("x", 5), 0.0)[0].hex(), len(plain_bytes(SnapshotColumn("x", 5), 0.0))
     ('0000000000000000', 2)
     """
     physical, tag = column.physical_type, type_tag(column.type)

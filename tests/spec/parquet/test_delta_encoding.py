@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import io
 from typing import Any
 
@@ -17,7 +16,6 @@ from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar import thrift_decoder
-from pqassay_spec.parquet.encoding import delta as delta_encoding
 from pqassay_spec.parquet.encoding.delta import blocks, decode, encode
 from pqassay_spec.parquet.file import chunk_start, read_footer, read_framing
 from pqassay_spec.parquet.thrift import PageHeader
@@ -122,10 +120,6 @@ def test_what_is_no_such_encoding_is_refused(text: str, why: str) -> None:
 
 def test_a_miniblock_without_values_may_have_any_width() -> None:
     assert [1, 2, 3, 4, 5] == decode(bytes.fromhex("80 01 04 05 02 02 00 ff ff ff"), bits=32)
-
-
-def test_the_examples_hold() -> None:
-    assert (0, 4) == doctest.testmod(delta_encoding)
 
 
 def test_a_few_bytes_that_state_many_values_are_refused_where_there_should_be_fewer() -> None:

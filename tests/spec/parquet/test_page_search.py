@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import operator
 import struct
 from collections.abc import Callable, Sequence
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pqassay_spec.parquet import page_search
 from pqassay_spec.parquet.column_order import Order
 from pqassay_spec.parquet.page_search import (
     Condition,
@@ -83,11 +81,6 @@ def sorted_pages(values: list[int | None], cuts: list[int], *, descending: bool)
     placed = [None if value is None else next(following) for value in values]
     edges = sorted({0, len(values), *(cut % (len(values) + 1) for cut in cuts)})
     return [placed[start:end] for start, end in pairwise(edges)]
-
-
-def test_the_examples_in_the_module_hold() -> None:
-    assert doctest.testmod(page_search).failed == 0
-    assert doctest.testmod(page_search).attempted > 3
 
 
 @settings(deadline=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 from fnmatch import fnmatchcase
 
@@ -11,7 +10,6 @@ import pytest
 from each import each
 from places import GOLDEN_FILES
 from pqassay_spec.golden.case import MANIFEST
-from pqassay_spec.rules import reader_cases
 from pqassay_spec.rules.catalogue import reader_rules, rules
 from pqassay_spec.rules.reader_cases import cases_of, patterns, reader_rules_of
 
@@ -86,7 +84,3 @@ def test_rules_that_few_cases_test_come_first(case: str, expected: tuple[str, ..
 
 def test_a_rule_for_writers_has_no_cases_of_readers() -> None:
     assert [] == cases_of("PIX-025", BROKEN)
-
-
-def test_the_examples_of_the_module_are_right() -> None:
-    assert (0, 2) == doctest.testmod(reader_cases)

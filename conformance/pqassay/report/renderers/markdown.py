@@ -65,7 +65,7 @@ def code(text: str) -> str:
     r"""Untrusted text as a code span: nothing in it is markup, a link or a mention.
 
     >>> code("a|b"), code("a`b")
-    ('`a\\\\|b`', '`` a`b ``')
+    ('`a\\|b`', '`` a`b ``')
     """
     shown = printable(text)[:GREATEST_TEXT].replace("|", "\\|")
     longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
@@ -78,7 +78,7 @@ def escaped(text: str) -> str:
     r"""Untrusted text as text: markup, HTML, links and mentions in it are escaped.
 
     >>> escaped("<b> @someone *x*")
-    '\\\\<b\\\\> &#64;someone \\\\*x\\\\*'
+    '\\<b\\> &#64;someone \\*x\\*'
     """
     shown = printable(text)
     if len(shown) > GREATEST_TEXT:

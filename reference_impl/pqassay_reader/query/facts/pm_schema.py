@@ -67,11 +67,11 @@ def schema_of(column: SnapshotColumn, *, logical: bool = True) -> list[SchemaEle
     difference between an empty list and none.
 
     >>> from pqassay_spec.pm.codes import PhysicalType
-    >>> flat = Column("n", PhysicalType.INT32, max_def_level=1, repetition=Repetition.OPTIONAL)
-    >>> [(element.name, element.repetition_type) for element in schema_of(flat)]
+    >>> flat = SnapshotColumn("n", PhysicalType.INT32, max_def_level=1, repetition=Repetition.OPTIONAL)
+    >>> [(element.name, int(element.repetition_type)) for element in schema_of(flat)]
     [('n', 1)]
-    >>> nested = Column("a", PhysicalType.DOUBLE, max_rep_level=1, max_def_level=3, repetition=Repetition.OPTIONAL)
-    >>> [(element.name, element.repetition_type) for element in schema_of(nested)]
+    >>> nested = SnapshotColumn("a", PhysicalType.DOUBLE, max_rep_level=1, max_def_level=3, repetition=Repetition.OPTIONAL)
+    >>> [(element.name, int(element.repetition_type)) for element in schema_of(nested)]
     [('a', 1), ('list', 2), ('element', 1)]
 
     Raises:

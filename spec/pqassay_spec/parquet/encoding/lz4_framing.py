@@ -5,7 +5,7 @@ byte first.
 
     >>> framed = bytes.fromhex("00 00 00 05 00 00 00 06") + b"P12345" + bytes.fromhex("00 00 00 02 00 00 00 03") + b" ab"
     >>> blocks(framed)
-    [Block(content=5, start=8, length=6), Block(content=2, start=22, length=3)]
+    [FramedBlock(content=5, start=8, length=6), FramedBlock(content=2, start=22, length=3)]
 
 Writers of other libraries put an LZ4 frame there, which begins with `FRAME_MAGIC`, or the bare block that LZ4_RAW has.
 
