@@ -3,7 +3,6 @@
 This module imports next to nothing before Ctrl-C is taken care of, and only then the command.
 """
 
-from pqassay_spec.base.arrow_alone import load_no_pandas
 from pqassay_spec.base.interrupts import end_at_once
 
 
@@ -24,11 +23,12 @@ def pipeline() -> None:
 
 def _run(entry: str) -> None:
     end_at_once()
-    load_no_pandas()
     import importlib  # noqa: PLC0415 - see above
 
+    from pqassay_spec.base.arrow_alone import load_no_pandas  # noqa: PLC0415 - see above
     from pqassay_spec.base.mistakes import own_mistakes  # noqa: PLC0415 - see above
 
+    load_no_pandas()
     with own_mistakes("pqassay"):
         getattr(importlib.import_module("pqassay.cli.main"), entry)()
 

@@ -161,7 +161,7 @@ def test_the_commands_of_the_findings_make_the_file_clean(removable: list[Path],
 
 
 def test_most_rules_of_the_page_index_have_a_remedy(removable: list[Path]) -> None:
-    assert len(removable) > 60 // EXAMPLES
+    assert len(removable) >= 60 // EXAMPLES
 
 
 def test_an_index_that_is_true_is_not_to_be_removed(tmp_path: Path) -> None:

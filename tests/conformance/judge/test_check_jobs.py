@@ -177,7 +177,7 @@ def test_small_files_share_a_task_and_large_ones_do_not() -> None:
 
 
 def test_no_jobs_and_a_limit_on_memory_that_no_decoder_can_live_with_are_wrong_usage() -> None:
-    with pytest.raises(UsageError, match="0 jobs"):
+    with pytest.raises(UsageError, match="jobs must be at least 1, not 0"):
         pqassay.check(GOOD, jobs=0)
     with pytest.raises(UsageError, match="at least 512 MiB"):
         pqassay.check(GOOD, memory=1 << 20)
