@@ -68,7 +68,7 @@ TESTS = (
     "tests/reference_impl/pm/test_pm_generate.py",
     "tests/reference_impl/pm/test_pm_txn.py",
     "tests/reader/query/test_scan_costs.py",
-    "tests/reference_impl/rewrite/test_finished_file.py",
+    "tests/reference_impl/rewrite/test_rewriting.py",
     "tests/reference_impl/rewrite/test_strip.py",
     "tests/spec/base",
     "tests/spec/golden/test_revision.py",
