@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import tomllib
 from collections import Counter
+from collections.abc import Collection
 
 import pytest
+import run_checks
+import run_elsewhen
 
+import scheduling
 from places import GOLDEN_FILES, GUIDES, ROOT
 from pqassay_spec.golden.table_case import TABLE_MANIFEST
 from pqassay_spec.rules.catalogue import file_rules
@@ -18,6 +22,13 @@ def test_the_readme_is_short_and_leads_to_every_command() -> None:
 
     assert 600 >= len(text.replace("|", " ").split())
     assert "(docs/guide/commands.md)" in text
+
+
+@pytest.mark.parametrize(
+    "named", [run_elsewhen.TESTS, scheduling.LONG, run_checks.ROOMS], ids=["elsewhen", "long", "fast"]
+)
+def test_tests_that_are_named_exist(named: Collection[str]) -> None:
+    assert [] == [path for path in named if not (ROOT / path).exists()]
 
 
 def test_each_rule_that_is_tested_has_a_golden_file_that_breaks_it() -> None:
