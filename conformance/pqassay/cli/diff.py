@@ -45,7 +45,7 @@ def diff(
     ] = False,
     moved: Annotated[
         bool,
-        typer.Option("--moved", help="Also list fields that only moved, and offsets that follow."),
+        typer.Option("--moved", help="Also list fields that only moved, and offsets changed by that."),
     ] = False,
     output_format: Annotated[
         DifferenceFormat | None,

@@ -52,7 +52,9 @@ def dump(
     ] = None,
     grammar: Annotated[
         GrammarForm | None,
-        typer.Option(metavar="FORM", help="Write the grammars into a folder, as `ksy` of Kaitai Struct."),
+        typer.Option(
+            metavar="FORM", help="Write the format grammars into a folder: `ksy`, for Kaitai Struct."
+        ),
     ] = None,
 ) -> None:
     """Show every byte of a file, field by field."""

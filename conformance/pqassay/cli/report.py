@@ -70,7 +70,7 @@ def report(
         bool | None,
         typer.Option(
             "--values/--no-values",
-            help="Show values of files, or type, length and digest. Default: all formats but sarif.",
+            help="Show values of files, else type, length and digest. Default: not in sarif.",
             show_default=False,
         ),
     ] = None,

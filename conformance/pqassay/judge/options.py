@@ -101,7 +101,7 @@ class CheckOptions(TypedDict, total=False):
     idx1_column: Annotated[
         str | None,
         Option(
-            "Dotted path of the IDX1 index column. Default: from its record, or by fit.",
+            "Dotted path of the IDX1 index column. Default: from its record, else one that fits.",
             "Depth",
             "text",
             "COLUMN",
@@ -156,7 +156,7 @@ class CheckOptions(TypedDict, total=False):
     ]
     values: Annotated[
         bool | None,
-        Option("Show values. Default: not in sarif and history.", "Output", "flag", rare=True),
+        Option("Show values of files. Default: not in sarif and history.", "Output", "flag", rare=True),
     ]
     salt: str | None
     as_files: Annotated[
@@ -180,7 +180,7 @@ class CheckOptions(TypedDict, total=False):
     only_files: Annotated[
         AnyPath | None,
         Option(
-            "Check only files in LIST, and their replacements.",
+            "Check only files on LIST, such as quarantine.csv, and their replacements.",
             "Select",
             "text",
             "LIST",

@@ -41,7 +41,7 @@ def sample(
         str,
         typer.Option(
             metavar="BOUND",
-            help="Share of broken files to rule out, or files to check.",
+            help="Share of broken files to rule out, or number to check.",
         ),
     ] = BOUND,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,

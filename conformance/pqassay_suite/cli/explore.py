@@ -45,9 +45,7 @@ def explore(
     seconds: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of the search.")] = 60.0,
     examples: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=1, help="Limit the files that are drawn. Default: no limit.", show_default=False
-        ),
+        typer.Option(metavar="N", min=1, help="Draw at most N files. Default: no limit.", show_default=False),
     ] = None,
     seed: Annotated[
         int, typer.Option(metavar="N", help="Random seed: the same one draws the same files.")

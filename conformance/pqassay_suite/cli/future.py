@@ -47,7 +47,7 @@ def future(
 ) -> None:
     """Test what a driver does with unknown enum values, union members, fields and pages.
 
-    Each file has a twin that is readable today. `*` marks a promise of the format that is broken.
+    Each file has a twin that is readable today. `*` marks a broken promise of the format.
     """  # fmt: skip
     from pqassay.cli.output import write_output
     from pqassay_suite.cases.case import CaseError

@@ -69,7 +69,7 @@ def export_status(
 ) -> None:
     """Print what results show for each feature of Parquet's status page.
 
-    A feature is blamed for a failure only if columns that differ in it alone are read.
+    A failure counts against a feature only if columns that lack just this feature are right.
     """
     from pqassay.cli.output import print_written
     from pqassay.errors import UsageError

@@ -102,7 +102,7 @@ def scan(
         TrustName,
         typer.Option(
             metavar="INDEX",
-            help="Embedded indexes to trust: companion, or published with --column.",
+            help="Embedded indexes to trust: companion (with a record), or published (with --column).",
         ),
     ] = TrustName.COMPANION,
     column: Annotated[

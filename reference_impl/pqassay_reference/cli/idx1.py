@@ -73,7 +73,8 @@ EXTRACT_EXAMPLE = epilog(
 def extract(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Parquet file with an IDX1 index.")],
     published: Annotated[
-        bool, typer.Option("--published", help="Read as the published reader does, losses included.")
+        bool,
+        typer.Option("--published", help="Read like the published IDX1 reader, which loses some values."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all details.")] = False,
 ) -> None:

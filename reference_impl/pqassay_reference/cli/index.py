@@ -139,7 +139,7 @@ def add(
         GranularityName | None,
         typer.Option(
             metavar="GRANULARITY",
-            help="Granularity: file, row-group or page. Default: row-group; idx1, named types: file.",
+            help="Granularity: file, row-group or page. Default: row-group; idx1, your own types: file.",
         ),
     ] = None,
     placement: Annotated[
@@ -154,9 +154,7 @@ def add(
     ] = CodecName.NONE,
     most: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=0, help="Limit the values of a distinct set; larger sets exclude nothing."
-        ),
+        typer.Option(metavar="N", min=0, help="Most values in a distinct set; a larger one skips nothing."),
     ] = None,
     companion: Annotated[
         bool, typer.Option(help="Write the key that names the column (idx1). Default: yes.")

@@ -289,7 +289,7 @@ def find(
         str,
         typer.Option(
             metavar="FROM..TO",
-            help="Dates, UTC times or numbers, both included; either may be left out.",
+            help="Dates, UTC times or numbers, both ends included; either is optional.",
         ),
     ],
     parquet_size: ParquetSize = None,

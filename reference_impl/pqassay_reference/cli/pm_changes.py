@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Pair = Annotated[
     Path,
-    typer.Argument(metavar="FOLDER", help="Folder with `data.parquet` and `_pm`, or one of both files."),
+    typer.Argument(metavar="FOLDER", help="Folder with `data.parquet` and `_pm`, or either file."),
 ]
 
 
@@ -40,7 +40,7 @@ def update(
     history: History = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Append new row groups of `data.parquet` to `_pm`, and a footer.
+    """Append new row groups of `data.parquet`, and a footer, to `_pm`.
 
     Earlier snapshots stay valid. Blocks of unchanged row groups are reused. The committed size is written last,
     so readers see a complete update or none.
@@ -113,7 +113,7 @@ def compact(
         typer.Option(
             "--if-unused-above",
             metavar="PERCENT",
-            help="Compact only if more of `data.parquet` or `_pm` is unused.",
+            help="Compact only if more than this share of either file is unused.",
         ),
     ] = "0%",
     txn: Annotated[

@@ -96,7 +96,7 @@ def strip(
         typer.Option(
             "--report",
             metavar="FILE",
-            help="JSON report of pqassay check that calls only the metadata false.",
+            help="JSON report of pqassay check that blames the metadata, not the values.",
         ),
     ] = None,
     inside_table: InsideTable = False,
