@@ -108,6 +108,16 @@ def test_the_action_checks_writes_a_summary_and_reports_and_keeps_the_exit_code(
     assert not list(workspace.rglob("owned"))
 
 
+@pytest.mark.parametrize(
+    ("inputs", "code"),
+    [({"fail-on": "pruning-lost"}, 0), ({"fail-on": "rows-lost"}, 1), ({"max-files": "1"}, 0)],
+)
+def test_the_action_fails_on_what_matters(inputs: dict[str, str], code: int, workspace: Path) -> None:
+    done = carried_out(workspace, CHECK, {"paths": "lake of files", "tier": "values", **inputs})
+
+    assert (code, "") == (done.returncode, done.stderr)
+
+
 def test_the_action_keeps_the_exit_code_of_wrong_usage(workspace: Path) -> None:
     done = carried_out(workspace, CHECK, {"paths": "missing.parquet"})
 

@@ -69,7 +69,7 @@ def repair(
     """Plan repairs: write a list of broken files, and SQL for tables."""
     from pqassay_lake.repair.planning import plan_of
     from pqassay_lake.repair.reports import read_report
-    from pqassay_lake.repair.writing import text_lines, write_plan
+    from pqassay_lake.repair.writing import next_lines, text_lines, write_plan
 
     names = dict(_pair(one) for one in name or [])
     try:
@@ -87,6 +87,8 @@ def repair(
     typer.echo(
         f"{len(plan.files):,} file{'s' * (len(plan.files) != 1)} in quarantine; written: {', '.join(map(str, written))}"
     )
+    for line in next_lines(plan, output):
+        typer.echo(line)
 
 
 def _pair(given: str) -> tuple[str, str]:

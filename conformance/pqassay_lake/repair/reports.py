@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from pqassay.checks.commands import OURS
 from pqassay.errors import UsageError
 from pqassay.report.model import COUNTED, Finding, Report, counts
 from pqassay.report.reading import parse
@@ -87,6 +89,11 @@ def read_report(name: str, *, with_known: bool = False) -> Reported:
             from pqassay_lake.history.findings_table import PART  # noqa: PLC0415 - it loads pyarrow
 
             path = path / PART
+            if not path.exists():
+                command = shlex.join(
+                    [OURS, "check", "--format", "json", "--output", "report.json", "--", name]
+                )
+                raise UsageError(f"{name}: a plan is made of a report; write one by `{command}`")
         with path.open("rb") as file:
             is_parquet = file.read(len(MAGIC)) == MAGIC
         if is_parquet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,3 +125,14 @@ def text_lines(plan: Plan) -> Iterator[str]:
             yield f"  {printable(statement)}" if not step.table else f"  {printable(statement)};"
         if not step.statements:
             yield "  no statement does it: a person has to decide"
+
+
+def next_lines(plan: Plan, folder: Path) -> Iterator[str]:
+    """What the user does next: run what was written, once the values are known to be right, and check again."""
+    with_statements = [step for step in plan.steps if step.statements]
+    if any(step.repair == COMMANDS and not step.table for step in with_statements):
+        yield f"next: compare the values with their source, then `{shlex.join(['sh', str(folder / SCRIPT), VALUES_ARE_RIGHT])}`"
+    if any(step.table for step in with_statements):
+        yield f"next: read {printable(str(folder / STATEMENTS))}, then give it to Spark"
+    if with_statements:
+        yield f"then: `{shlex.join([OURS, 'check', '--only-files', str(folder / QUARANTINE_CSV)])}`"

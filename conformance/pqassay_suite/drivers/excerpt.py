@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from pqassay.report.run.model import TELLING
 
 KEPT = 16 << 10
 """Bytes that are kept from the beginning, and as many from the end."""
@@ -12,9 +12,6 @@ FIRST_LINES = 3
 
 MOST_LINES = 8
 """Lines that are told, at most."""
-
-TELLING = re.compile(r"panic|fatal error|Exception|Error:|^\w*Error$|\bpanicked at\b|^SIG|signal ", re.ASCII)
-"""What is in a line that tells why a program ended, in whichever language it was written."""
 
 
 class Excerpt:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from pqassay.report.run.model import UNMET, Operation, Outcome, Result
+from pqassay.report.run.model import TELLING, UNMET, Operation, Outcome, Result
 from pqassay_spec.golden.case import Case
-from pqassay_suite.drivers.excerpt import TELLING
 
 Fault = Literal["wrong", "refused", "declined", "accepted", "crashed", "accident", "protocol", "unfulfilled"]
 """What is wrong with an answer: what it says, that it is a refusal (``declined``: on purpose), that it is not an answer, that there is none, or that

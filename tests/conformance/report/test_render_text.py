@@ -140,6 +140,7 @@ def test_many_ways_of_being_checked_take_one_line() -> None:
 
     expected = (
         "tier index: 1 to 3 rules checked on each of 81 files, up to 2 more with --tier values, "
+        "which compares bounds and indexes with the values, "
         "up to 1 not checked for other reasons; `coverages` of --format json lists them"
     )
     assert expected == lines(report(files, coverages=coverages))[1]

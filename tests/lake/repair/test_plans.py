@@ -227,6 +227,10 @@ def test_findings_that_do_not_count_are_left_out_unless_they_are_asked_for() -> 
     ("arguments", "said"),
     [
         (["none.json"], "none.json: No such file"),
+        (
+            ["."],
+            ".: a plan is made of a report; write one by `pqassay check --format json --output report.json -- .`",
+        ),
         (["sales/_delta_log/00000000000000000000.json"], "not valid JSON"),
         (["plain.parquet"], "this Parquet file is not a findings table"),
         (["report.json", "--name", "ice"], "a path and a name are needed"),

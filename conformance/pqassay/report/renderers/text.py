@@ -455,7 +455,8 @@ def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:
     parts = [f"tier {tiers}: {least}{counted(numbers[-1], 'rule')} checked on each of {files:,} files"]
     if most := max(len(deeper) for _, deeper in unchecked):
         tier = _deepest(why for _, deeper in unchecked for why in deeper.values())
-        parts.append(f"up to {most} more with --tier {tier}")
+        why = ", which compares bounds and indexes with the values" if tier == "values" else ""
+        parts.append(f"up to {most} more with --tier {tier}{why}")
     if most := max(len(blocked) for blocked, _ in unchecked):
         parts.append(f"up to {most} not checked for other reasons")
     return f"{', '.join(parts)}; `coverages` of --format json lists them"

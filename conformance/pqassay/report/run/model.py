@@ -6,6 +6,7 @@ classes.  It holds no times and no machine's paths, so that two runs of the same
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,9 @@ from pqassay.report.model import members_json, schema_of
 from pqassay.report.run.files import Collection
 
 SCHEMA_VERSION = 2
+
+TELLING = re.compile(r"panic|fatal error|Exception|Error:|^\w*Error$|\bpanicked at\b|^SIG|signal ", re.ASCII)
+"""What is in a line that tells why a program ended, in whichever language it was written."""
 
 Operation = Literal["read", "decode", "lint", "encode", "update", "scan", "snapshot", "prune", "plan"]
 """Operations on cases, in the order in which a run asks for them."""

@@ -19,6 +19,7 @@ from pqassay.report.model import members
 from pqassay.report.renderers.line import plain_console, write_line, write_row
 from pqassay.report.run import files as run_files
 from pqassay.report.run.model import (
+    TELLING,
     ExposureVerdict,
     Result,
     RunReport,
@@ -85,7 +86,7 @@ def render(report: RunReport, stream: TextIO | None = None, *, verbose: bool = F
         write_line(
             console,
             (first.outcome, COLOURS[first.outcome]),
-            f"  {first.case}  {first.operation}{more}{mark}{f': {first.reason}' if is_short else ''}",
+            f"  {first.case}  {first.operation}{more}{mark}{f': {_reason(first)}' if is_short else ''}",
         )
         if is_short:
             continue
@@ -149,9 +150,36 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
 
 
 def _gist(lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The lines with `GIST` labels: of several with one label the first; of stderr the last, where programs name the error."""
-    first, last = dict(reversed(lines)), dict(lines)
-    return [(label, (last if label == "stderr" else first)[label]) for label in GIST if label in first]
+    """The lines with `GIST` labels: of several with one label the first; of stderr the one that names the error."""
+    first = dict(reversed(lines))
+    if said := [value for label, value in lines if label == "stderr"]:
+        first["stderr"] = naming_the_error(said)
+    return [(label, first[label]) for label in GIST if label in first]
+
+
+def naming_the_error(lines: Sequence[str]) -> str:
+    r"""The line of stderr that names the error: where a trace begins, except in Python, where it ends so.
+
+    >>> naming_the_error(["fatal error: runtime: out of memory", "runtime stack:", "panic.go:1229 +0x48"])
+    'fatal error: runtime: out of memory'
+    >>> naming_the_error(["Traceback (most recent call last):", "KeyError: 'a'", "ValueError: no column"])
+    'ValueError: no column'
+    >>> naming_the_error(["thread 'main' panicked at src/main.rs:7:9:", "no such page"])
+    "thread 'main' panicked at src/main.rs:7:9: no such page"
+    """
+    telling = [number for number, line in enumerate(lines) if TELLING.search(line)]
+    if not telling or lines[0].startswith("Traceback"):
+        return lines[-1]
+    place = telling[0]
+    return " ".join(line.strip() for line in lines[place : place + 1 + lines[place].endswith(":")])
+
+
+def _reason(result: Result) -> str:
+    """Why, in one line, with what the driver wrote where it ended."""
+    if result.reason == "accepted":  # alone the word says nothing wrong
+        return observed_words(result) or result.reason
+    said = (result.stderr or "").splitlines()
+    return f"{result.reason}: {_shortened(naming_the_error(said))}" if said else result.reason
 
 
 def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str, str]]:
