@@ -25,6 +25,7 @@ from pqassay.report.run.model import RunReport, json_schema
 from pqassay_spec.rules.catalogue import rules
 from pqassay_suite.cases.case import load
 from pqassay_suite.drivers import driver as driver_module
+from pqassay_suite.drivers import inspector
 from pqassay_suite.drivers.process import Limits
 from pqassay_suite.running.runner import CannotStartError, Settings, run
 
@@ -36,7 +37,7 @@ REJECT = '{"answer": "reject", "message": "no thanks"}'
 
 LOOKED_AT_ELSEWHERE = {
     "test_rows_of_all_types_survive_a_writer",
-    "test_a_short_time_limit_is_for_the_driver_and_not_for_judging_its_file",
+    "test_judging_a_written_file_has_a_time_limit_of_its_own",
 }
 """Tests in which written files are looked at in a process of its own, as they are in a run."""
 
@@ -386,13 +387,17 @@ def test_a_driver_that_supports_nothing_has_not_passed(tmp_path: Path) -> None:
     assert 0 == command(tmp_path, body=ACCEPT_LINT).exit_code
 
 
-def test_a_short_time_limit_is_for_the_driver_and_not_for_judging_its_file(tmp_path: Path) -> None:
+def test_judging_a_written_file_has_a_time_limit_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written = parquet_file(tmp_path, "written", Idx1File().build())
     target = 'sed \'s/.*"output": "\\([^"]*\\)".*/\\1/\' "$1"'
     body = f'cp {written} "$({target})"; answer \'{{"answer": "accept"}}\''
     valid_case(tmp_path / "cases", encode="accept", rows=ROWS)
 
-    assert 0 == command(tmp_path, "--timeout", "0.25", body=body).exit_code
+    assert 0 == command(tmp_path, body=body).exit_code
+    monkeypatch.setattr(inspector, "LIMITS", Limits(seconds=0.01))
+    assert 1 == command(tmp_path, body=body).exit_code
 
 
 def test_temporary_paths_do_not_get_into_the_result(tmp_path: Path) -> None:
