@@ -86,7 +86,7 @@ def write_driver(folder: Path, body: str, *, hello: list[str] | None = None) -> 
     path = folder / "driver"
     path.write_text(
         "#!/bin/sh\n"
-        'op=$(sed -n \'s/.*"op": "\\([a-z]*\\)".*/\\1/p\' "$1")\n'
+        'op=$(sed -n \'s/.*"op": "\\([^"]*\\)".*/\\1/p\' "$1")\n'
         "reply=$2\n"
         'answer() { printf \'%s\' "$1" > "$reply"; }\n'
         f"[ $op = hello ] && {{ {greeting}; exit 0; }}\n{body}\n"
