@@ -37,7 +37,7 @@ from kept_results import (
     results,
 )
 
-from pqassay.report.run.model import Operation, Result, RunReport
+from pqassay.report.run.model import TELLING, Operation, Result, RunReport
 from pqassay.report.run.text import exposed, tally
 from pqassay.report.side_by_side.model import side_by_side
 from pqassay.report.side_by_side.text import render_scores
@@ -56,7 +56,6 @@ from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.expectations import Expectations, parse, written
 from pqassay_suite.cases.writer_cases import ROOM, writer_cases
 from pqassay_suite.drivers.driver import Settings
-from pqassay_suite.drivers.excerpt import TELLING
 from pqassay_suite.drivers.implementations import EXPECTATIONS, JAVA, Implementation, implementation
 from pqassay_suite.drivers.process import Limits
 from pqassay_suite.judging.causes import without_folders
