@@ -71,7 +71,7 @@ FAST = (
         minutes=30,
     ),
 )
-"""For the time between two changes: at most 90 seconds on two cores."""
+"""For the time between two changes: about a minute on two cores."""
 
 CLASSES = [PYTHON, "tests/java_start.py"]
 """Writes what lets Java start faster in the tests; it runs beside the checks before them, which do not need it."""
