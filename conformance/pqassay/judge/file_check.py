@@ -96,7 +96,7 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
 
     For a table, the rules about what it says about its files also count, though it may have no files.
     """
-    if selection == Selection() and options.reaches(TIERS[-1]):
+    if not (selection.only or selection.skip) and options.reaches(TIERS[-1]):
         return ""  # without loading the checks, which this process may not need
     left_out = _all_left_out(selection, options)
     if any(not asked_about(kind, kind).keys() <= left_out.keys() for kind in kinds):

@@ -13,8 +13,11 @@ from pqassay_spec.rules.profiles import profiles
 from pqassay_spec.rules.quirks import quirks_of
 from pqassay_spec.rules.releases import release
 
-COMPARE_FIRST = "compare the values with their source: either they, or what is said about them, may be wrong"
-"""What to do first about a finding that holds a claim against values. Without the claim, nothing shows that values are damaged."""
+COMPARE = "compare the values with their source"
+"""What to do first about a finding that holds a claim against values."""
+
+COMPARE_FIRST = f"{COMPARE}: either they, or what is said about them, may be wrong"
+"""The same with the reason. Without the claim, nothing shows that values are damaged."""
 
 
 def obligation(rule: Rule) -> list[tuple[str, str]]:

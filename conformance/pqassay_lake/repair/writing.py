@@ -12,6 +12,7 @@ from pathlib import Path
 from pqassay.checks.commands import OURS
 from pqassay.judge.selection.only_files import MOMENT, PATH, TABLE, TIER
 from pqassay.report.model import members_json
+from pqassay.report.rules import COMPARE
 from pqassay_lake.repair.model import Plan, Step
 from pqassay_lake.repair.planning import COMMANDS, SAFE
 from pqassay_spec.base.sources import write_whole
@@ -131,7 +132,7 @@ def next_lines(plan: Plan, folder: Path) -> Iterator[str]:
     """What the user does next: run what was written, once the values are known to be right, and check again."""
     with_statements = [step for step in plan.steps if step.statements]
     if any(step.repair == COMMANDS and not step.table for step in with_statements):
-        yield f"next: compare the values with their source, then `{shlex.join(['sh', str(folder / SCRIPT), VALUES_ARE_RIGHT])}`"
+        yield f"next: {COMPARE}, then `{shlex.join(['sh', str(folder / SCRIPT), VALUES_ARE_RIGHT])}`"
     if any(step.table for step in with_statements):
         yield f"next: read {printable(str(folder / STATEMENTS))}, then give it to Spark"
     if with_statements:

@@ -198,7 +198,7 @@ def patched(tmp_path: Path) -> Path:
         "import sys\n"
         f"sys.path += [{str(ROOT / 'tests')!r}, *{[str(ROOT / r) for r in ('spec', 'conformance')]!r}]\n"
         "from pathlib import Path\n"
-        "from pqassay.judge.workers import WorkerLimits as Limits\n"
+        "from pqassay.judge.workers import WorkerLimits\n"
         "from pqassay.values.decoding import physical\n"
         "from wicked_judges import _obey, hangs\n"
         "native = physical._native\n"
@@ -208,10 +208,10 @@ def patched(tmp_path: Path) -> Path:
         "    _obey(name)\n"
         "    return native(source)\n"
         "physical._native = _native\n"
-        "seconds = Limits.seconds\n"
+        "seconds = WorkerLimits.seconds\n"
         "def only_for_those_that_hang(limits, targets, **options):\n"
         "    return seconds(limits, targets, **options) if any(map(hangs, targets)) else None\n"
-        "Limits.seconds = only_for_those_that_hang\n"
+        "WorkerLimits.seconds = only_for_those_that_hang\n"
     )
     return folder
 

@@ -135,7 +135,7 @@ def test_a_blob_that_grows_beyond_its_length_is_not_decompressed_whole(codec: Co
     good = Index(blob=bomb, codec=codec, head={"plain_length": 1 << 20})
     data = with_directory(good, data=SMALL)
     del bomb
-    with bounded_memory(len(data) + (8 << 20)):
+    with bounded_memory(0):  # less than the blob would take
         (file,) = pqassay.check(data, tier="index").files
 
     assert ["DIR-015"] == [finding.rule for finding in file.findings]

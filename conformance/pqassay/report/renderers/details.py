@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pqassay.report.model import Finding, Position
-from pqassay.report.rules import COMPARE_FIRST, basis
+from pqassay.report.rules import COMPARE, COMPARE_FIRST, basis
 from pqassay.report.weighing import VERDICTS_ON
 from pqassay_spec.grammar.hexdump import is_line_of_marks
 from pqassay_spec.rules.catalogue import rules
@@ -29,7 +29,7 @@ def gist(finding: Finding) -> list[tuple[str, str]]:
         rows.append(("known", finding.explanation))
     if finding.compares_values:
         likelier = f"; likelier: {VERDICTS_ON[finding.weighed.wrong]}" if finding.weighed else ""
-        rows.append(("first", f"compare the values with their source{likelier}"))
+        rows.append(("first", f"{COMPARE}{likelier}"))
     if finding.remedy:
         rows.append(("remedy", finding.remedy))
     return rows

@@ -22,6 +22,7 @@ from pqassay.report.renderers.line import Part, counted, labelled, plain_console
 from pqassay.report.renderers.proof_text import proof_rows, says_the_same
 from pqassay.report.rules import judged_against_line, newer
 from pqassay_spec.base.terminal import printable, shell_line
+from pqassay_spec.grammar.hexdump import is_line_of_marks
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, VERDICTS, file_rules, rules, rules_for
 
 Key = TypeVar("Key", bound=Hashable)
@@ -197,11 +198,13 @@ class _Text:
         full: list[Finding] = []
         short: list[Finding] = []
         for number, finding in enumerate(findings):
+            is_news = finding.verdict != "INFO" and finding.rule not in self._in_full
+            if finding.known or not (self._verbose or is_news):
+                short.append(finding)
+                continue
             block = self._block(finding, full)
             needed = len(block) + 1 + len(short) + min(len(findings) - number - 1, LINES_PER_FILE)
-            is_news = finding.verdict != "INFO" and finding.rule not in self._in_full
-            fits = is_news and (number == 0 or needed < room)
-            if finding.known or not (self._verbose or fits):
+            if not (self._verbose or number == 0 or needed < room):
                 short.append(finding)
                 continue
             self._in_full[finding.rule] = None
@@ -241,7 +244,7 @@ class _Text:
             block += [labelled(label, value) for label, value in further.items() if value]
         shown = [] if finding.proof is not None else gist_of_bytes(finding.hexdump)
         for line in finding.hexdump if self._verbose else shown:
-            block.append(((f"    {line}", "red" if set(line.split("  ")[0]) <= set("^ ") else ""),))
+            block.append(((f"    {line}", "red" if is_line_of_marks(line) else ""),))
         return block
 
     def _short_finding(self, finding: Finding) -> None:
