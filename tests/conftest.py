@@ -48,6 +48,10 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 # What tests start in processes of their own gets these, too.
 os.environ.setdefault(java_start.VARIABLE, java_start.options())
 
+# A shell that starts the tests in the background lets them ignore Ctrl-C, and whatever they start would ignore it, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # How long an example takes says more about what else the machine does than about the code. Each run draws a part of them, as `damage.tries` does.
 hypothesis.settings.register_profile("tests", deadline=None, max_examples=100 // damage.FEWER)
 hypothesis.settings.load_profile("tests")
