@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, ClassVar
 
@@ -30,7 +31,23 @@ from pqassay_tables.metadata.avro import avro_span, container
 from pqassay_tables.metadata.delta.actions import line_span, parse
 from pqassay_tables.metadata.delta.segment import NoVersionError
 from pqassay_tables.metadata.delta.state import DeltaState, states_of_checkpoint
+from pqassay_tables.metadata.iceberg.metadata import NotKnownError
+from pqassay_tables.metadata.iceberg.state import ElsewhereError
 from pqassay_tables.under_test.states import delta_state
+
+
+@contextmanager
+def readable(what: str) -> Generator[None]:
+    """Make errors that are not about the content of files `NotChecked`."""
+    try:
+        yield
+    except (NoVersionError, NotKnownError) as error:
+        raise NotChecked(str(error), "request", judgeable=False) from None
+    except ElsewhereError as error:
+        raise NotChecked(str(error), "file", judgeable=False) from None
+    except OSError as error:
+        reason = f"{what} cannot be read: {error.strerror or error}"
+        raise NotChecked(reason, "file", judgeable=False) from None
 
 
 class TableUnderTest:
@@ -86,13 +103,8 @@ class DeltaTable(TableUnderTest):
     @Remembered
     def state(self) -> DeltaState:
         """What its log says. Raises `FormatError` of the rules DLT-001 to DLT-005, and `NotChecked`."""
-        try:
+        with readable("its log"):
             return delta_state(self.at)
-        except NoVersionError as error:
-            raise NotChecked(str(error), "request", judgeable=False) from None
-        except OSError as error:
-            reason = f"its log cannot be read: {error.strerror or error}"
-            raise NotChecked(reason, "file", judgeable=False) from None
 
     @Remembered
     def checkpoint(self) -> tuple[DeltaState, DeltaState]:
