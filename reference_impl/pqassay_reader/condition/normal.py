@@ -93,38 +93,32 @@ def _normal(tree: Sequence[Any], type_of: TypeOf, *, negated: bool) -> Condition
                 "and" if (name == "and") != negated else "or",
                 [_normal(part, type_of, negated=negated) for part in parts],
             )
-        case [str(name), str(column), *operands] if _is_test(name, operands):
-            at = f"at character {tree.position}: " if isinstance(tree, PlacedTree) else ""
-            try:
-                kind = kind_of(type_of(column))
-            except Refused as error:
-                raise Refused(f"{at}{error}") from None
-            true, false = _test(OPPOSITES.get(name, name), kind, operands, f"{at}column {column}")
-            return ColumnTest(column, kind, false if negated != (name in OPPOSITES) else true)
+        case [("is null" | "is not null") as name, str(column)]:
+            constants: list[Any] = []
+        case [("in" | "not in") as name, str(column), [*constants]]:
+            pass
+        case [("=" | "!=" | "<" | "<=" | ">" | ">=") as name, str(column), constant]:
+            constants = [constant]
         case _:
             raise Refused(f"{str(tree)[:80]} is not a condition")
+    at = f"at character {tree.position}: " if isinstance(tree, PlacedTree) else ""
+    try:
+        kind = kind_of(type_of(column))
+    except Refused as error:
+        raise Refused(f"{at}{error}") from None
+    true, false = _test(OPPOSITES.get(name, name), kind, constants, f"{at}column {column}")
+    return ColumnTest(column, kind, false if negated != (name in OPPOSITES) else true)
 
 
-COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 OPPOSITES = {"!=": "=", "not in": "in", "is not null": "is null"}
 
 
-def _is_test(name: str, operands: Sequence[Any]) -> bool:
-    match operands:
-        case []:
-            return name in ("is null", "is not null")
-        case [list()]:
-            return name in ("in", "not in")
-        case _:
-            return name in COMPARISONS and len(operands) == 1
-
-
-def _test(name: str, kind: Kind, operands: Sequence[Any], where: str) -> tuple[Values, Values]:
+def _test(name: str, kind: Kind, written: Sequence[Any], where: str) -> tuple[Values, Values]:
     """The values of which a test is true, and of which it is false: of the others, it is unknown."""
     nothing = kind.nothing
     if name == "is null":
         return nothing.only((), null=True), nothing.complement(null=False)
-    constants = [python_value(each) for each in (operands[0] if name == "in" else operands)]
+    constants = [python_value(each) for each in written]
     known = [constant for constant in constants if constant is not None]
     comparison = "=" if name == "in" else name
     true = nothing.only(chain.from_iterable(_compared(comparison, kind, each, where) for each in known))
