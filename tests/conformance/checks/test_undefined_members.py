@@ -106,7 +106,7 @@ def test_an_undefined_enum_value_is_a_warning_and_a_gap_and_fails_the_strict(
     ("number", "outlook"), [(77, "a later one may define it"), (-1, "so it is likely damage")]
 )
 def test_a_negative_value_is_likely_damage(number: int, outlook: str) -> None:
-    report = judged(mutate(FLAT, Mutation("set", "footer.schema[1].converted_type", number)))
+    report = judged(mutate(FLAT, Mutation("set", "footer.schema[1].repetition_type", number)))
     messages = [finding.message for finding in report.findings if finding.rule == "PQF-167"]
 
     assert [True] == [message.endswith(outlook) for message in messages]
