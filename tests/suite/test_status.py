@@ -16,7 +16,8 @@ from typer.testing import CliRunner, Result
 from pqassay.cli.main import suite as app
 from pqassay.errors import UsageError
 from pqassay.report.run import model as run_model
-from pqassay.report.run.model import Exposure, Operation, RunReport, ScoredBy
+from pqassay.report.run.model import Exposure, RunReport, ScoredBy
+from pqassay.report.run.outcomes import UNMET, Operation, Outcome
 from pqassay.report.status_table import COLUMNS, TICKS, Aspect, StatusCell, StatusTable
 from pqassay_spec.golden.revision import current
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
@@ -50,7 +51,7 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def made(
     questions: dict[str, list[Operation]],
-    *results: tuple[str, Operation, run_model.Outcome],
+    *results: tuple[str, Operation, Outcome],
     exposures: Sequence[Exposure] = (),
     refused: Sequence[str] = (),
     differs: str | None = None,
@@ -161,7 +162,7 @@ def test_a_failure_taints_no_other_feature_of_its_file(cases: Sequence[GoldenCas
 @pytest.mark.usefixtures("once")
 @pytest.mark.parametrize("outcome", ["unstable", "inherited"])
 def test_an_answer_that_its_case_does_not_explain_counts_for_nothing(
-    outcome: run_model.Outcome, cases: Sequence[GoldenCase]
+    outcome: Outcome, cases: Sequence[GoldenCase]
 ) -> None:
     report = made({"pqf/half": ["read"], "pqf/uuid": ["read"]}, ("pqf/half", "read", outcome))
 
@@ -272,9 +273,7 @@ def test_a_wish_that_is_met_elsewhere_and_left_out_of_a_right_file_is_not_to_bla
         f"write/{table}/bloom-filters": ["encode"] for table in ("floats", "only-nan")
     }
     report = made(questions, ("write/only-nan/bloom-filters", "encode", "failed"))
-    unmet = dataclasses.replace(
-        report, results=[dataclasses.replace(report.results[0], severity=run_model.UNMET)]
-    )
+    unmet = dataclasses.replace(report, results=[dataclasses.replace(report.results[0], severity=UNMET)])
     never = dataclasses.replace(unmet, asked={"write/only-nan/bloom-filters": ["encode"]})
 
     assert ["partly", "yes", "no"] == [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pqassay.literals.predicate import PredicateError, columns_of, keeps
-from pqassay.report.model import schema_of
+from pqassay.report.json_form import schema_of
 from pqassay.stores.kinds import kind_of
 from pqassay_spec.golden.case import MANIFEST, Case, Expect
 from pqassay_spec.golden.literals import ValueNotReadableError

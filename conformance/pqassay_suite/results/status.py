@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from pqassay.errors import UsageError
-from pqassay.report.run.model import Operation, Result, RunReport
+from pqassay.report.run.model import Result, RunReport
+from pqassay.report.run.outcomes import Operation
 from pqassay.report.status_table import SCHEMA_VERSION, Aspect, StatusCell, StatusRow, StatusTable, Tick
 from pqassay_spec.golden.revision import RevisionError, revision
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
