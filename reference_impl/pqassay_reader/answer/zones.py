@@ -86,9 +86,8 @@ class _Chooser:
     def __init__(
         self, lake: Lake, asked: Question, known: Sequence[Settled], needed: Mask, fields: Sequence[str]
     ) -> None:
-        self._lake, self._asked, self._known, self._fields = lake, asked, known, fields
-        self._needed = needed
-        self._summed = {one.column for one in asked.aggregates if one.function in ("sum", "avg")}
+        self._lake, self._asked, self._known, self._needed = lake, asked, known, needed
+        self._fields = fields
 
     def of_file(self, number: int) -> tuple[set[int], list[_Use]]:
         """The row groups of a file that are answered, and groups of sums, or of the rows that its footer counts. Raises `OSError`."""
@@ -138,7 +137,7 @@ class _Chooser:
             if kind is IndexType.ZONE_SUMS and measure in (None, column)
             for entry in entries
             if set(self._asked.group_by) <= set(entry.columns[:-1])
-            and not (measure in self._summed and sum_kind(entry.leaves[-1]) is SumKind.NONE)
+            and not (measure in self._asked.summed and sum_kind(entry.leaves[-1]) is SumKind.NONE)
             and file.is_worth(entry, self._fields)
         ]
         return sorted(usable, key=lambda entry: entry.entry.head.stored_length)

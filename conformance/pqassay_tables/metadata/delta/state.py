@@ -150,6 +150,11 @@ class DeltaState(LogFacts):
         )
 
     @cached_property
+    def by_key(self) -> dict[tuple[str, str], AddEntry]:
+        """The live files by `logical_key`."""
+        return {logical_key(entry): entry for entry in self.entries}
+
+    @cached_property
     def greatest_row_id(self) -> int | None:
         """The high water mark of row ids; ``None`` where the log does not say it."""
         try:
