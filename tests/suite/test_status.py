@@ -109,6 +109,20 @@ def test_what_proves_a_feature_is_told_by_the_files(
             assert all(by_id[case].case.kind == "valid" for case in found)
 
 
+def test_a_feature_that_no_case_proves_says_why(proofs: dict[tuple[str, Aspect], list[str]]) -> None:
+    proven = {feature for (feature, _), found in proofs.items() if found}
+
+    assert {feature.id for feature in features() if not feature.unasked} == proven
+
+
+def test_lies_about_nan_under_the_total_order_show_who_knows_it(
+    proofs: dict[tuple[str, Aspect], list[str]],
+) -> None:
+    feature = "format-ieee-754-total-order-and-nan-counts"
+
+    assert ["sta/nan-count-left-out", "sta/total-order-without-nan-count"] == proofs[feature, "uses"]
+
+
 @pytest.mark.usefixtures("once")
 def test_a_failing_column_blames_the_feature_that_another_column_lacks(cases: Sequence[GoldenCase]) -> None:
     questions: dict[str, list[Operation]] = {
@@ -129,7 +143,8 @@ def test_a_failing_column_blames_the_feature_that_another_column_lacks(cases: Se
     assert ("partly", 1, ["blm/no-filters"]) == (moments.tick, moments.passed, moments.failing)
     assert "no" == cell(found, "logical-float16", "reads").tick
     assert "yes" == cell(found, "logical-uuid", "reads").tick
-    assert "not asked" == cell(found, "logical-interval", "reads").tick
+    assert "not asked" == cell(found, "compression-lzo", "reads").tick
+    assert "No library" in next(row.unasked for row in found.rows if row.feature == "compression-lzo")
 
 
 @pytest.mark.usefixtures("once")

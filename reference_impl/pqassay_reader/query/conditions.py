@@ -1,6 +1,6 @@
 """The parts of a condition, and the order in which they are put to the rows: first what leaves few rows for little reading.
 
-Source: chapter ``scan.md``, section "Late materialisation".
+Source: chapter ``scan.md``, section "Late materialization".
 """
 
 from __future__ import annotations

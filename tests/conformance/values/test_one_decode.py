@@ -150,7 +150,10 @@ def wide(values: list[int]) -> bytes:
     """A sorted column of INT64 whose differences were taken in more than 64 bits. Some readers decode them, and pyarrow refuses."""
     column = Column("number", "int64", values, optional=False)
     data = TinyParquet(
-        (column,), layout=Layout(delta=True), sorting_columns=BY_FIRST, page_index=True
+        (column,),
+        layout=Layout(encoding=Encoding.DELTA_BINARY_PACKED),
+        sorting_columns=BY_FIRST,
+        page_index=True,
     ).build()
     return mutate(data, Mutation("set", "row_groups[0].columns[0].pages[0].body", encode(values, bits=128)))
 

@@ -101,7 +101,7 @@ def test_a_driver_that_is_right_gives_no_finding(asker: Asker) -> None:
 PLANTED = [
     (
         "nan-beside-bounds",
-        {"a column of double", "NaN", "statistics", "a comparison by order"},
+        {"a column of floats", "NaN", "statistics", "a comparison by order"},
         "without it too",
     ),
     ("second-row-group", {"several row groups", "a comparison by order"}, "without it too"),
@@ -114,7 +114,7 @@ PLANTED = [
     ("asker", "takes", "way"), PLANTED, indirect=["asker"], ids=[name for name, _, _ in PLANTED]
 )
 def test_a_planted_defect_is_met_soon_and_made_small(asker: Asker, takes: set[str], way: str) -> None:
-    kind = "double" if "a column of double" in takes else "int32"
+    kind = "double" if "a column of floats" in takes else "int32"
     finding = next(search(asker, 200, kind).run())
 
     special = {f"{name}{place}" for name in SPECIAL for place in ("", " in the query")}
