@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pqassay.literals.predicate import PredicateError, Semantics
 from pqassay.literals.rows import digest, rows_difference
-from pqassay.report.run.model import Operation
+from pqassay.report.run.outcomes import Operation
 from pqassay_spec.golden.literals import Value
 from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers import protocol

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pqassay.report.run.model import Outcome
+from pqassay.report.run.outcomes import Outcome
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.expectations import Expectation
 from pqassay_suite.exploring.drawn_file import columns_asked

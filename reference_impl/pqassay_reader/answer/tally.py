@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reader.answer.question import Aggregate, Item, Question
-from pqassay_reader.answer.zones import GREATEST, LEAST, NANS, NULLS, ROWS, SUM
+from pqassay_reader.answer.zones import GREATEST, LEAST, NANS, NULLS, ROWS, SUM, ZoneSums
 from pqassay_reference.errors import Refused
 
 LOWEST = 1074
@@ -104,14 +104,9 @@ class Tally:
     def _keys_of(self, table: pa.Table) -> dict[str, Any]:
         return {key: plain(table.column(name), name) for name, key in self._keys.items()}
 
-    def add_zones(self, row_count: int, sums: Sequence[tuple[str | None, pa.Table]]) -> None:
-        """Add rows that are counted already, of a question without groups, and groups of zone sums. Raises as `add_rows`.
-
-        Args:
-            row_count: The rows.
-            sums: Groups, each with the measure that they are sums of, or ``None`` for their rows.
-        """
-        parts = [pa.table({"w": pa.array([row_count], pa.int64())})] if row_count else []
+    def add_zones(self, sums: Sequence[ZoneSums]) -> None:
+        """Add groups of rows that are counted or added up already. Raises as `add_rows`."""
+        parts: list[pa.Table] = []
         for measure, table in sums:
             columns = self._keys_of(table)
             if measure is None:
