@@ -31,6 +31,8 @@ GROUPS = {
 }
 """What kinds of predicates are called. What is wrong with ``=`` is wrong with ``in`` as well, which is an equality too."""
 
+READ = "a read of all rows"
+
 PLAIN_KIND = "int32"
 
 PLAIN_FLOATS = "double"
@@ -127,7 +129,7 @@ def _of_columns(question: Question) -> Iterator[Ingredient]:
 def _of_predicate(question: Question) -> Iterator[Ingredient]:
     tree = question.predicate
     if tree is None:
-        yield Ingredient("a read of all rows", lambda: None)
+        yield Ingredient(READ, lambda: None)
         return
     for simpler in _simpler(tree):
         yield Ingredient(GROUPS[tree[0]][-1], _with_predicate(question, simpler))
