@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
@@ -191,11 +191,11 @@ class FileFacts:
             for at, (elements, places) in enumerate(parts)
         ]
 
-    def require_repetitions(self, places: Iterable[int]) -> None:
+    def require_repetitions(self, places: Collection[int]) -> None:
         """Raise `Malformed` for fields with a repetition type that the format does not define; the others can be read."""
-        asked = {id(element) for place in places for element in self.fields[place].elements}
-        for number, element in enumerate(self.metadata.schema):
-            if id(element) in asked and element.repetition_type not in REPETITIONS:
+        elements = [(place, element) for place, one in enumerate(self.fields) for element in one.elements]
+        for number, (place, element) in enumerate(elements, 1):
+            if place in places and element.repetition_type not in REPETITIONS:
                 raise Malformed(
                     f"{element.name} is neither required nor optional nor repeated",
                     rule="PQF-040",
