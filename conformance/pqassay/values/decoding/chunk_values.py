@@ -20,12 +20,12 @@ from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
 from pqassay.values.decoding.hashes import physical_rows
 from pqassay.values.decoding.keys import is_half_type
 from pqassay.values.decoding.levels import PageCounts
+from pqassay.values.decoding.modest import require_modest, require_narrow
 from pqassay.values.decoding.physical import bare, decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
 from pqassay.values.decoding.survey import counts_of
 from pqassay.values.decoding.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
-from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.encoding.names import CODECS
 from pqassay_spec.parquet.encoding.null_counts import null_counts
 from pqassay_spec.parquet.encoding.plain import LENGTH
@@ -40,41 +40,37 @@ from pqassay_spec.parquet.thrift import (
 
 Made = TypeVar("Made")
 
-GREATEST_NESTED = (1 << 31) - 1
-"""Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
-
-MOST_DECODED, MOST_FOR_A_BYTE = 3 << 29, 16
-"""Bytes that the values of one column chunk may take decoded, or for each byte that is stored if those are more: a run of a few bytes can stand for gigabytes."""
-
-INDEX_WIDTH, OF_A_LIST = 4, 8
-"""Bytes of an index or an offset, and of the levels of a value in a list."""
-
-BESIDE_A_VALUE = 8
-"""Bytes of a page beside those of each value, at most: its length and its levels."""
-
 
 class Decoders:
     """Decoders of one file, for one thread: with dictionaries kept, and without."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self._file = file
-        self._open: dict[tuple[bool, bool], pq.ParquetFile] = {}
+        self._open: dict[tuple[bool, bool], pq.ParquetFile | NotChecked] = {}
 
     def opened(self, *, dictionaries: bool, is_bare: bool = False) -> pq.ParquetFile:
-        """A decoder, with a bare footer if wanted. Raises `NotChecked` where pyarrow refuses the footer."""
+        """A decoder, with a bare footer if wanted. Raises `NotChecked` where pyarrow refuses the footer, which it is asked once."""
         key = dictionaries, is_bare
         if key not in self._open:
             footer, metadata = bytes(self._file.footer), self._file.metadata
             if is_bare:
                 metadata = bare(metadata)
                 footer = bytes(grammar(FileMetaData).build(metadata))
-            self._open[key] = open_physical(self._file.source, footer, metadata, dictionaries=dictionaries)
-        return self._open[key]
+            try:
+                self._open[key] = open_physical(
+                    self._file.source, footer, metadata, dictionaries=dictionaries
+                )
+            except NotChecked as reason:
+                self._open[key] = reason
+        if isinstance(opened := self._open[key], NotChecked):
+            raise opened
+        return opened
 
     def close(self) -> None:
         """Close what was opened."""
         for file in self._open.values():
-            file.close()
+            if not isinstance(file, NotChecked):
+                file.close()
 
 
 class ChunkValues:
@@ -98,8 +94,8 @@ class ChunkValues:
             raise NotChecked.because(Faulty(PageFault(FaultKind.BIT_PACKED_LEVELS)))
         if _has_wide_booleans(chunk):
             raise NotChecked.because(Faulty(PageFault(FaultKind.WIDE_RUN)))
-        _require_narrow(chunk)
-        _require_modest(chunk)
+        require_narrow(chunk)
+        require_modest(chunk)
         entries = _dictionary_entries(chunk)
         leaves = self._decoded(decoders, dictionaries=entries is not None)
         if entries is not None and any(not _is_whole(leaf, entries) for leaf in leaves):
@@ -435,56 +431,6 @@ def _reason(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
         isinstance(why, Broken) and why.rule == FaultKind.WIDE_DIFFERENCES.rule
     )
     return why if is_reported else reason
-
-
-def _require_narrow(chunk: ColumnChunkUnderTest) -> None:
-    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them in vain.
-
-    A file of a few kilobytes can hold gigabytes of them, at which it works for minutes and which it then refuses.
-    """
-    leaf, metadata = chunk.leaf, chunk.chunk.meta_data
-    if leaf.element.type != Type.BYTE_ARRAY or leaf.parent.parent is None:
-        return
-    if metadata is None or metadata.total_uncompressed_size <= GREATEST_NESTED:
-        return
-    try:
-        pages = chunk.data_pages
-        size = sum(page.header.uncompressed_page_size for page in pages)
-        values = size - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
-    except (FormatError, NotChecked):
-        return  # of pages that cannot be walked, the decoder tells
-    if values > GREATEST_NESTED:
-        raise NotChecked(
-            f"row group {chunk.row_group} of column {chunk.column} holds {size:,} bytes of byte arrays, "
-            "and pyarrow decodes at most 2 GiB of them inside a list or group",
-            "tool",
-        )
-
-
-def _require_modest(chunk: ColumnChunkUnderTest) -> None:
-    """Raise `NotChecked` for values that take far more memory than their bytes, before the decoder reserves it.
-
-    The decoder reserves it for as many rows as the footer counts, whatever the pages hold.
-    """
-    try:
-        pages = chunk.pages
-        counts = [page.data_header.num_values for page in chunk.data_pages]
-    except (FormatError, NotChecked):
-        pages, counts = [], []  # of pages that cannot be walked, the decoder tells
-    leaf, group = chunk.leaf, chunk.file.metadata.row_groups[chunk.row_group]
-    values = max(sum(counts), group.num_rows, chunk.facts.num_values)
-    width = leaf.element.type_length if leaf.element.type == Type.FIXED_LEN_BYTE_ARRAY else None
-    size = values * (width or WIDTHS.get(leaf.element.type or 0) or INDEX_WIDTH)
-    if leaf.max_repetition_level:  # each has a place in a list, and two levels
-        size += values * OF_A_LIST
-    if leaf.element.type == Type.BYTE_ARRAY:
-        size += sum(page.header.uncompressed_page_size for page in pages)
-    stored = sum(page.header.compressed_page_size for page in pages)
-    if size > max(MOST_DECODED, MOST_FOR_A_BYTE * stored):
-        raise NotChecked(
-            f"row group {chunk.row_group} of column {chunk.column} counts {values:,} values, which would take {size:,} bytes of memory",
-            "tool",
-        )
 
 
 def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:

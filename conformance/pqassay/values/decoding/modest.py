@@ -1,0 +1,74 @@
+"""What is not decoded, since the decoder would take far more memory than the bytes of a file make one expect, or work in vain."""
+
+from __future__ import annotations
+
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import NotChecked
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import WIDTHS
+from pqassay_spec.parquet.thrift import DictionaryPageHeader, Type
+
+GREATEST_NESTED = (1 << 31) - 1
+"""Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
+
+MOST_DECODED, MOST_FOR_A_BYTE = 3 << 29, 16
+"""Bytes that the values of one column chunk may take decoded, or for each byte that is stored if those are more: a run of a few bytes can stand for gigabytes."""
+
+INDEX_WIDTH, OF_A_LIST, OF_AN_ENTRY = 4, 8, 16
+"""Bytes of an index or an offset, of the levels of a value in a list, and of a byte array beside its bytes in a dictionary."""
+
+BESIDE_A_VALUE = 8
+"""Bytes of a page beside those of each value, at most: its length and its levels."""
+
+
+def require_narrow(chunk: ColumnChunkUnderTest) -> None:
+    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them in vain.
+
+    A file of a few kilobytes can hold gigabytes of them, at which it works for minutes and which it then refuses.
+    """
+    leaf, metadata = chunk.leaf, chunk.chunk.meta_data
+    if leaf.element.type != Type.BYTE_ARRAY or leaf.parent.parent is None:
+        return
+    if metadata is None or metadata.total_uncompressed_size <= GREATEST_NESTED:
+        return
+    try:
+        pages = chunk.data_pages
+        size = sum(page.header.uncompressed_page_size for page in pages)
+        values = size - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
+    except (FormatError, NotChecked):
+        return  # of pages that cannot be walked, the decoder tells
+    if values > GREATEST_NESTED:
+        raise NotChecked(
+            f"row group {chunk.row_group} of column {chunk.column} holds {size:,} bytes of byte arrays, "
+            "and pyarrow decodes at most 2 GiB of them inside a list or group",
+            "tool",
+        )
+
+
+def require_modest(chunk: ColumnChunkUnderTest) -> None:
+    """Raise `NotChecked` for values that take far more memory than their bytes, before the decoder reserves it.
+
+    The decoder reserves it for as many rows as the footer counts, whatever the pages hold.
+    """
+    try:
+        pages = chunk.pages
+        counts = [page.data_header.num_values for page in chunk.data_pages]
+    except (FormatError, NotChecked):
+        pages, counts = [], []  # of pages that cannot be walked, the decoder tells
+    leaf, group = chunk.leaf, chunk.file.metadata.row_groups[chunk.row_group]
+    values = max(sum(counts), group.num_rows, chunk.facts.num_values)
+    width = leaf.element.type_length if leaf.element.type == Type.FIXED_LEN_BYTE_ARRAY else None
+    size = values * (width or WIDTHS.get(leaf.element.type or 0) or INDEX_WIDTH)
+    if leaf.max_repetition_level:  # each has a place in a list, and two levels
+        size += values * OF_A_LIST
+    headers = [page.own_header for page in pages]
+    entries = sum(max(each.num_values, 0) for each in headers if isinstance(each, DictionaryPageHeader))
+    size += entries * (width or WIDTHS.get(leaf.element.type or 0) or OF_AN_ENTRY)
+    if leaf.element.type == Type.BYTE_ARRAY:
+        size += sum(page.header.uncompressed_page_size for page in pages)
+    stored = sum(page.header.compressed_page_size for page in pages)
+    if size > max(MOST_DECODED, MOST_FOR_A_BYTE * stored):
+        raise NotChecked(
+            f"row group {chunk.row_group} of column {chunk.column} counts {max(values, entries):,} values, which would take {size:,} bytes of memory",
+            "tool",
+        )
