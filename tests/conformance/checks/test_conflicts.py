@@ -117,7 +117,7 @@ def annotated(table: pa.Table, *types: LogicalType, **options: Any) -> bytes:
 
 
 def test_columns_with_false_annotations_are_findings_of_their_own() -> None:
-    table = pa.table({"a": pa.array([1, 200], pa.int32()), "b": pa.array([b"{"])})
+    table = pa.table({"a": pa.array([1, 200], pa.int32()), "b": pa.array([b"{", b"}"])})
     small = LogicalType(INTEGER=IntType(bitWidth=8, isSigned=True))
     data = annotated(table, small, LogicalType(JSON=JsonType()), store_schema=False)
 
