@@ -53,7 +53,7 @@ class Bench:
             for mutation in mutations_of(data, self._form):
                 self._offers[mutation.path or WHOLE].append(mutation)
         except FormatError as error:
-            self.trouble = f"It cannot be taken apart: {error}"
+            self.trouble = f"It cannot be parsed: {error}"
 
     @cached_property
     def leaves(self) -> Sequence[dict[str, Any]]:

@@ -123,9 +123,7 @@ def _moved(file: FileUnderTest, lost: Sequence[ColumnChunkUnderTest], shift: int
         place = found
     if not place:
         return None
-    return (
-        f"{number} in several places, as where a program takes the file for text and translates its line ends"
-    )
+    return f"{number} in several places, as if a program converted the line ends of the file as text"
 
 
 def _of_zeros(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> int:
@@ -175,7 +173,7 @@ def _of_structures(file: FileUnderTest, places: Places) -> Cause | None:
                 return Cause(rule, reason, AGAIN, _left(places, rule))
             return Cause(rule, reason, "", frozenset(places.keys() & OF_STRUCTURES) - {rule})
     if are_others:
-        reason = f"{contradict}, as where the footer belongs to another file"
+        reason = f"{contradict}, as if the footer belonged to another file"
         others = {
             rule for rule in places if file_rules()[rule].compares_values and rule[:3] in ("STA", "PIX")
         }

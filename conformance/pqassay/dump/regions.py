@@ -51,7 +51,7 @@ class Region(NamedTuple):
 
 def unparsed(path: str, start: int, end: int, reason: str) -> Leaf:
     """A leaf whose bytes are not taken apart."""
-    return Leaf(path, start, end - start, Unparsed(reason), "Bytes that are not taken apart.")
+    return Leaf(path, start, end - start, Unparsed(reason), "Bytes that are not decoded.")
 
 
 def structure(grammar: AnyConstruct, read: Callable[[], bytes], root: str, start: int) -> Tracer:
@@ -126,7 +126,7 @@ class Writer:
         is_shown = shared <= self._left
         self._left -= shared
         told = f"the bytes [{region.start}, {region.start + shared}) also belong to {widest.path}"
-        more = "" if is_shown else "; too much overlaps, so this is left out"
+        more = "" if is_shown else "; left out because too much overlaps"
         self._errors.note(Malformed(f"{told}{more}", field=region.path, offset=region.start, length=shared))
         if not is_shown and region.end > widest.end:  # its own part still needs a leaf
             own = unparsed(f"{region.path}.rest", widest.end, region.end, "left out, as it lies over others")

@@ -145,7 +145,7 @@ class Baseline:
         entries: dict[tuple[str, str, str | None], KnownEntry] = {}
         for entry in parsed.findings:
             if entry.key in entries:
-                raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
+                raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is listed twice")
             entries[entry.key] = entry
         return cls(name, entries, parsed.writers, release=_release(parsed))
 
@@ -333,8 +333,8 @@ def _why_stale(entry: KnownEntry, file: FileReport, coverage: Coverage) -> str:
     if file.outcome in UNJUDGED or entry.rule in coverage.not_checked:
         return _UNSEEN
     if entry.rule.startswith(GAP):
-        return "nothing is unchecked there any more"
-    return "the rule is not broken there any more"
+        return "the file no longer has unchecked parts"
+    return "the file no longer breaks the rule"
 
 
 def _clean(text: str) -> str:

@@ -164,7 +164,7 @@ def check(
     if jobs is not None and jobs < 1:
         raise UsageError(f"jobs must be at least 1, not {jobs}")
     if _is_source(target) and any(limit is not None for limit in (jobs, timeout, memory)):
-        raise UsageError("a source is judged in this process: leave out jobs, timeout and memory")
+        raise UsageError("a source is judged in the calling process: leave out jobs, timeout and memory")
     plan = planned(target, kind=kind, beside=beside, **options)
     return carried_out(plan, jobs=jobs, timeout=timeout, memory=memory, progress=progress)
 
@@ -384,7 +384,7 @@ def _found(
 def _limited(target: AnyPath | AnyBytes | Sequence[AnyPath], only: OnlyFiles) -> AnyPath | Sequence[AnyPath]:
     """The paths of a check that is limited to a list: all that is on the list, unless something is named."""
     if is_content(target):
-        raise UsageError("a list of files goes with paths, not with bytes")
+        raise UsageError("a list of files needs paths, not bytes")
     return cast("AnyPath | Sequence[AnyPath]", target) or only.targets
 
 
@@ -420,7 +420,7 @@ def _moment(options: CheckOptions) -> Moment | None:
         if number is not None and type(number) is not int:
             raise UsageError(f"{name} must be a whole number, not {number!r}")
         if number is not None and number < 0:
-            raise UsageError(f"{name} must not be negative, and is {number}")
+            raise UsageError(f"{name} must not be negative, but is {number}")
     if ref is not None and not isinstance(ref, str):
         raise UsageError(f"ref must be the name of a branch or tag, not {ref!r}")
     return Moment(version, snapshot, ref)
@@ -434,7 +434,7 @@ def _asked_moment(options: CheckOptions) -> str | None:
 def _why_nothing(found: Found) -> str:
     reasons = [f"{entry.count} ignored ({entry.reason})" for entry in found.ignored]
     if not reasons:
-        reasons = ["name files, or folders that hold Parquet files"]
+        reasons = ["name files, or folders of Parquet files"]
     return "; ".join(["nothing to check", *reasons])
 
 

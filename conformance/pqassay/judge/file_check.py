@@ -112,7 +112,7 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
         return f"no rule is left to test: a CRC {NEEDS_BODIES}"
     deeper = [rule for rule in asked if not options.reaches(rule.tier)]
     if not deeper:
-        return "no rule is left to test: all are left out"
+        return "no rule is left to test: all are skipped"
     tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
     others = f" and {len(deeper) - 1} other{'s' * (len(deeper) > 2)} need" if len(deeper) > 1 else " needs"
     told = f"no rule is left to test at tier {options.tier}: {deeper[0].id}{others} tier {tiers}"

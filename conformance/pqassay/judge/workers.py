@@ -254,7 +254,7 @@ def result_of(pool: ProcessPool, future: ProcessFuture[Result], seconds: float |
     end = None if seconds is None else time.monotonic() + seconds
     while not wait([future], timeout=GLANCE).done:
         if not pool.active and not future.done():
-            raise BrokenProcessPool("the worker processes end as soon as they begin")
+            raise BrokenProcessPool("the worker processes end at once")
         if end is not None and time.monotonic() > end:
             raise TimeoutError
     return future.result()
@@ -365,8 +365,10 @@ class _Run:
             self._restart(task, pending)
             return []
         if not self.has_worked:
-            raise UsageError("the worker processes end as soon as they begin; is there enough memory?")
-        return [unjudged(target, self.settings, "no worker process survived it") for target in task.targets]
+            raise UsageError("the worker processes end at once; is there enough memory?")
+        return [
+            unjudged(target, self.settings, "every worker process crashed on it") for target in task.targets
+        ]
 
     def _is_done(self, future: ProcessFuture[list[Judged]]) -> bool:
         """Wait for a task; ``False`` if the pool broke and will never do it.

@@ -130,7 +130,7 @@ def every_column(values: TrueValues) -> Query:
         if len(columns) == 2:
             break
     if not columns:
-        raise NoQuery("there is no column that a query of all engines can name")
+        raise NoQuery("there is no column that all engines can query")
     return Query(tuple(columns))
 
 

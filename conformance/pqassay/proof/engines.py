@@ -316,7 +316,7 @@ def _fastparquet(path: str, query: Query) -> str:
         if column.kind in (QueryKind.DECIMAL, QueryKind.DATE, QueryKind.TIMESTAMP):
             raise Unwritable(f"fastparquet reads a {column.kind} as something else")
         if column.has_nan:
-            raise Unwritable("fastparquet does not tell NaN from null")
+            raise Unwritable("fastparquet does not distinguish NaN from null")
     names = list(dict.fromkeys([c.name for c in query.columns] + [p.column.name for p in query.where]))
     groups = ", ".join(
         f"({strings([part.column.name, OPERATORS[part.operator]])}, {python_value(part.column, part.value)})"

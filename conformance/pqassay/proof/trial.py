@@ -168,7 +168,7 @@ ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
 
 NO_ANSWER = "no answer within the time limit"
 
-NOT_ASKED = "not asked, since there was no answer to another query of this file"
+NOT_ASKED = "not asked, since another query of this file had no answer"
 
 MOST_ENDINGS = 2
 """Ends of an engine's process over one file after which it is asked nothing more about that."""
@@ -318,7 +318,7 @@ def _proofs(
             else:
                 planned = running.plan(file.path, findings, folder, file.size)
         except (*ENDINGS, OSError) as error:
-            reason = f"the true rows cannot be told: {ending(error)}"
+            reason = f"the true rows are unknown: {ending(error)}"
             return [Proof("not provable", reason=reason) for _ in findings]
         about = ("", "") if table is None else (table.path, table.kind)
         trial = _Trial(file, planned.queries, folder, running, engines, places, *about)
@@ -342,7 +342,7 @@ def _told(
     mine: Sequence[Engine] = () if table is None else engines[table.kind]
     if mine:
         return _proofs(file, findings, running, mine, table)
-    reason = "the table of the file is not around it" if table is None else "no engine reads such tables"
+    reason = "the file is not inside its table" if table is None else "no engine can read such tables"
     return [Proof("not provable", reason=reason) for _ in findings]
 
 

@@ -87,12 +87,12 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
                         queries[query] = len(queries_planned)
                         queries_planned.append(planned(query, values, folder, len(queries_planned)))
                     numbers.append(queries[query])
-                of_findings.append(numbers or "there is no value by which a query could tell")
+                of_findings.append(numbers or "no value can show the difference in a query")
             except NoQuery as reason:
                 of_findings.append(str(reason))
             # A value beyond its type is one that no library holds.
             except (NotChecked, FormatError, pa.ArrowException, OverflowError) as reason:
-                of_findings.append(f"the true rows cannot be told: {reason}")
+                of_findings.append(f"the true rows are unknown: {reason}")
     return QueryPlan(queries_planned, of_findings)
 
 

@@ -249,7 +249,7 @@ def _remarks_of_runs(old: RunReport, new: RunReport) -> list[str]:
             f"the earlier result is scored by revision {numbers[0]}, the later one by {numbers[1]}"
         )
     if old.asked_about != new.asked_about:
-        remarks.append("not the same cases were asked, so that the digests of golden files say nothing")
+        remarks.append("different cases were asked, so the digests of golden files cannot be compared")
     else:
         if old.suite_sha256 != new.suite_sha256:
             remarks.append("the cases are not the same")

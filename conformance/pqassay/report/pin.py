@@ -20,7 +20,7 @@ KNOWN = ", ".join(RELEASES)
 """The releases to which a check can be pinned, in words."""
 
 NO_PREVIEW = (
-    "previews are gone: every rule fails a check. Remove it; to report rules since "
+    "previews no longer exist: every rule fails a check. Remove it; to report rules since "
     f"{RELEASES[-1]} without failing the check, write {{}}"
 )
 """The answer to those who still ask for previews, with a place for what they can write instead."""

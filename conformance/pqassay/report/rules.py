@@ -16,7 +16,7 @@ from pqassay_spec.rules.releases import release
 COMPARE = "compare the values with their source"
 """What to do first about a finding that holds a claim against values."""
 
-COMPARE_FIRST = f"{COMPARE}: either they, or what is said about them, may be wrong"
+COMPARE_FIRST = f"{COMPARE}: either they or the metadata may be wrong"
 """The same with the reason. Without the claim, nothing shows that values are damaged."""
 
 

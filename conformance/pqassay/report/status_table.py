@@ -20,11 +20,11 @@ Aspect = Literal["reads", "decodes", "writes", "uses", "checks"]
 what breaks it is refused."""
 
 ASPECTS: dict[Aspect, str] = {
-    "reads": "gives the rows of valid files that have it",
+    "reads": "returns the rows of valid files with it",
     "decodes": "reads the structure itself",
-    "writes": "writes it when asked to, and rightly",
-    "uses": "relies on it in queries",
-    "checks": "refuses files in which it is wrong",
+    "writes": "writes it correctly when asked to",
+    "uses": "uses it in queries",
+    "checks": "refuses files with errors in it",
 }
 
 Tick = Literal["yes", "partly", "no", "not shown", "not asked"]

@@ -119,7 +119,7 @@ def parse(text: str) -> Uri:
     """
     match = _PARTS.fullmatch(text)
     if match is None:
-        raise UsageError(f"{text!r} is not a URI that can be read")
+        raise UsageError(f"{text!r} is not a readable URI")
     scheme = match["scheme"].lower()
     return Uri(ALIASES.get(scheme, scheme), match["authority"], match["path"], match["query"] or "")
 

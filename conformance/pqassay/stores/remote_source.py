@@ -76,7 +76,7 @@ def patiently(request: Callable[[], Answer]) -> Answer:
 
 
 _OUR_WORDS = (
-    (THROTTLING.pattern, "the store refuses requests as too many; use fewer --jobs, or try again later"),
+    (THROTTLING.pattern, "the store throttles requests; use fewer --jobs, or try again later"),
     (
         r"NETWORK_CONNECTION|[Cc]ould ?n.t connect|Could not connect",
         "the store cannot be reached; is its endpoint right?",

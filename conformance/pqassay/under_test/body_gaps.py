@@ -45,7 +45,7 @@ class Filler(Enum):
     OPEN = "a structure whose length the footer does not give"
     HIDDEN = "perhaps a chunk whose metadata is encrypted"
     FILE = "perhaps bytes that a FILE value refers to"
-    UNSEEN = "more than is looked at"
+    UNSEEN = "more than pqassay looks at"
     PAGES = "pages that no column chunk claims"
     UNKNOWN = "unknown bytes"
 

@@ -365,7 +365,9 @@ def why_left_out(
     if chunk.meta_data is None or is_encrypted(metadata, chunk):
         return NotChecked(f"{of} is encrypted; pqassay has no keys", "key")
     if not leaf.is_defined:
-        return NotChecked(f"how column {leaf.name} is stored is unknown, perhaps of a later version", "tool")
+        return NotChecked(
+            f"how column {leaf.name} is stored is unknown, possibly from a later version", "tool"
+        )
     return NotChecked(f"{of} is stored in another file", "file") if chunk.file_path else None
 
 

@@ -217,7 +217,7 @@ class EntryUnderTest:
         for place, leaf in enumerate(() if self.is_named else self.leaves):
             order = order_in_blobs(leaf)
             if leaf.max_repetition_level:
-                yield f"column {leaf.name} has more than one value a row"
+                yield f"column {leaf.name} has more than one value per row"
             elif order is None:
                 yield f"the values of column {leaf.name} have no order"
             elif kind == IndexType.IDX1 and not is_string(leaf):

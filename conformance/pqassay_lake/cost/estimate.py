@@ -44,7 +44,7 @@ class StorePace:
         return requests * self.latency_ms / 1000 + read / (self.mb_per_second * 1e6)
 
     def __str__(self) -> str:
-        return f"{self.latency_ms:g} ms until an answer begins, {self.mb_per_second:g} MB/s"
+        return f"{self.latency_ms:g} ms to the first byte, {self.mb_per_second:g} MB/s"
 
 
 USUAL_PRICES = StorePrices(requests=0.0004, gb=0.0)
@@ -119,7 +119,7 @@ class Estimate:
             )
         told = {one.tier for one in self.tiers}
         for missing in [tier for tier in FILE_TIERS if tier not in told and self.files]:
-            yield f"{missing:<8}not estimated: the files that were looked at are too large to decode, or did not survive it"
+            yield f"{missing:<8}not estimated: the sampled files are too large to decode, or decoding crashed"
         yield "nothing was judged"
 
 

@@ -132,7 +132,7 @@ def json_schema() -> dict[str, Any]:
 
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What pqassay history tells",
+        "title": "Report of pqassay history",
         **TypeAdapter(HistoryView).json_schema(),
     }
 

@@ -26,7 +26,7 @@ FALSE_COUNTS = frozenset(("DLT-023",))
 MOST_COLUMNS = 12
 """Columns by which rows are compared: more of them find fewer rows of other files, and make the join dearer."""
 
-AS_UPDATED = "the rows come out as they were; the change data feed and streams that read the table meet them as updated"
+AS_UPDATED = "the rows stay the same; the change data feed and streams of the table show them as updated"
 
 AND_OTHERS = "other files with an equal row in these columns are also rewritten"
 
@@ -81,6 +81,6 @@ NOTES: Mapping[str, str] = {
     "and _last_checkpoint; the next writer makes a new one",
     repairs.DELTA_MISSING.name: "on Databricks: FSCK REPAIR TABLE {table}; Delta for Spark has no statement that removes a missing file",
     repairs.DELTA_BEFORE.name: "DESCRIBE HISTORY {table} shows the versions; RESTORE TABLE {table} TO VERSION AS OF the last good one, "
-    "then do again what came after it",
+    "then repeat the later changes",
 }
 """What to know of repairs for which there is no statement."""

@@ -77,7 +77,7 @@ class GoldenCase:
         except OSError as error:
             raise CaseError(f"{path}: {error.strerror or error}") from None
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise CaseError(f"{path} is not the file that was to be asked about: its SHA-256 differs")
+            raise CaseError(f"{path} is not the expected file: its SHA-256 differs")
         return data
 
     @cached_property

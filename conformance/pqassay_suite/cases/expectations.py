@@ -84,7 +84,7 @@ class Expectation(Closed):
         if self.rule is not None and self.rule not in (result.rules or ()):
             return f"{where}: {result.outcome}, but about {', '.join(result.rules or ()) or 'no rule'}"
         if self.cause is not None and self.cause not in (result.cause or ""):
-            return f"{where}: {result.outcome}, but by another cause: {result.cause}"
+            return f"{where}: {result.outcome}, but with another cause: {result.cause}"
         if self.answers and result.pin is not None:
             pinned = self.answers.get(result.case, "nothing")
             if pinned != result.pin:

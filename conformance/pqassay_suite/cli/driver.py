@@ -81,7 +81,7 @@ def named_drivers(command: list[str], shipped: Sequence[str]) -> list[NamedDrive
     """The drivers that come with pqassay, each once, then that of a command; one at least."""
     if not command and not shipped:
         fail(
-            "name a driver: `--driver duckdb`, or behind --, for example: pqassay suite run -- python3 driver.py"
+            "name a driver: `--driver duckdb`, or after --, for example: pqassay suite run -- python3 driver.py"
         )
     named = [NamedDriver(*_shipped(name)) for name in dict.fromkeys(shipped)]
     return [*named, NamedDriver(command)] if command else named
@@ -118,7 +118,7 @@ def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
     results = results_in(path).results
     found = frozenset((result.case, str(result.operation)) for result in results if not result.is_good)
     if not found:
-        fail(f"{path}: nothing is wrong there")
+        fail(f"{path}: no wrong answers are listed")
     return found
 
 

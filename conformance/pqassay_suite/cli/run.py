@@ -41,7 +41,7 @@ from pqassay_suite.cli.files import (
 
 GIBIBYTE = 1 << 30
 
-NOTHING_ASKED = "these cases do not ask for that; `pqassay suite run --list` shows what they ask for"
+NOTHING_ASKED = "these cases do not have that operation; `pqassay suite run --list` shows their operations"
 
 DEFAULT_SECONDS = 10.0
 DEFAULT_GIBIBYTES = 4.0
@@ -65,7 +65,7 @@ EPILOG = epilog(
     "`pqassay suite run --driver duckdb --case 'pix/*'`",
     "`pqassay suite run --driver duckdb --files my-collection`",
     "`pqassay suite run --driver duckdb --driver polars --output both.html`",
-    codes="0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors",
+    codes="0 all well, 1 failures, 2 usage or nothing tested, 3 stale expectations, 4 crashes or protocol errors",
 )
 
 
@@ -141,7 +141,10 @@ def run(
     ] = None,
     rerun: Annotated[
         Path | None,
-        typer.Option(metavar="RESULTS", help="Ask again only what was wrong in these results (JSON)."),
+        typer.Option(
+            metavar="RESULTS",
+            help="Repeat only the questions that had wrong answers in these results (JSON).",
+        ),
     ] = None,
     hello: Annotated[
         bool, typer.Option("--hello", help="Show what the driver declares and which cases that selects.")
@@ -260,9 +263,9 @@ def _require_own_files(
     files: Path | None, cases: Path | None, operations: Sequence[Operation] | None
 ) -> None:
     if files and cases:
-        fail("--files takes the place of --cases: files of your own have no manifests")
+        fail("--files replaces --cases: your own files have no manifests")
     if files and operations and "read" not in operations:
-        fail("--files goes with the operation read only: your files have no expected answers to queries")
+        fail("--files only allows the operation read: your files have no expected answers to queries")
 
 
 def _settings(named: NamedDriver, settings: Settings) -> Settings:

@@ -204,7 +204,7 @@ class Implementation:
             try:
                 code = process.wait(seconds)
             except subprocess.TimeoutExpired:
-                message = f"{self.label}: {line} did not end within {seconds:g} s; --timeout gives it more"
+                message = f"{self.label}: {line} did not end within {seconds:g} s; raise --timeout"
                 raise ImplementationError(message) from None
             finally:
                 end_group(process.pid)

@@ -36,7 +36,7 @@ MOST_REQUESTS = 500
 GRACE = 2.0
 """Seconds that a process has to end after it has closed its stdout."""
 
-MORE_THAN_ASKED = "it said more than it was asked"
+MORE_THAN_ASKED = "it wrote more than one answer"
 
 SERVE = "--serve"
 """The argument with which a driver goes on."""
@@ -247,6 +247,6 @@ class _Exchange:
         if self.process.stderr is not None:
             drain(self.process.stderr.fileno(), self.stderr)
         if goes_on:
-            return Said(self.lines, problem="it closed stdout and went on", stderr=self.stderr.text())
+            return Said(self.lines, problem="it closed stdout but kept running", stderr=self.stderr.text())
         ended = Ended(self.process.returncode, timed_out, self.stderr.text())
         return Said(self.lines, ended, stderr=self.stderr.text())

@@ -213,8 +213,8 @@ def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFil
         wish = inspected.unfulfilled[0].partition(":")[0]
         return Judgement(
             False,
-            f"the written file is not as wished: {wish}",
-            "as wished, or unsupported",
+            f"the written file differs from the request: {wish}",
+            "as requested, or unsupported",
             "; ".join(inspected.unfulfilled),
             fault="unfulfilled",
             cause=f"wish not met: {wish}",

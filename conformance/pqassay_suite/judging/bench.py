@@ -185,5 +185,5 @@ def refusal(answer: Reject, accidents: Accidents = ACCIDENTS) -> Judgement:
     """The judgement of a refusal that is right: users cannot rely on one by accident."""
     if not accidents.include(answer.raised):
         return RIGHT
-    reason = f"refused by an exception that shows a mistake: {answer.raised}"
+    reason = f"refused by an accidental exception: {answer.raised}"
     return Judgement(False, reason, "a refusal on purpose", described(answer), fault="accident")

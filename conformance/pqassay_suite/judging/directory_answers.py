@@ -39,7 +39,7 @@ def judged_entries(wanted: Mapping[str, Any], value: Mapping[str, Any], *, may_l
     assert not isinstance(here, str)
     for key in sorted(there.keys() - here.keys()):
         return Judgement(
-            False, "an entry that is to be left aside", f"{len(here)} entries", f"also {_named(key)}"
+            False, "an entry that has to be ignored", f"{len(here)} entries", f"also {_named(key)}"
         )
     for key in sorted(here.keys() - there.keys()) if not may_lack else ():
         return Judgement(

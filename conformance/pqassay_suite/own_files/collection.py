@@ -294,6 +294,6 @@ def _judged(survey: Survey) -> str:
 
 def _known(confirmed: Confirmed) -> str:
     if confirmed.rows is None:
-        return "which rows it holds is not known"
+        return "its rows are unknown"
     agreed = [name for name, said in confirmed.said.items() if said.endswith((" row", " rows"))]
     return f"{' and '.join(agreed)} read the same {confirmed.said[agreed[0]]}"

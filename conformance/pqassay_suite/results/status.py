@@ -184,7 +184,7 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
         questions.update((case, operation) for operation in operations)
     by = report.scored_by
     if by is None:
-        raise UsageError(f"{name}: these results are about cases of somebody's own, which prove no feature")
+        raise UsageError(f"{name}: these results are about private cases, which prove no feature")
     try:
         known = revision(by.revision)
     except RevisionError as error:

@@ -75,7 +75,9 @@ def vectors_of(table: TableKind, name: str) -> Subject[DeletionVector]:
         try:
             from pqassay_tables.values.deletion_vector import DeletionVector  # noqa: PLC0415 - numpy, where there is one
         except ImportError:
-            raise NotChecked("decoding a deletion vector needs numpy, which is not here", "tool") from None
+            raise NotChecked(
+                "decoding a deletion vector needs numpy, which is not installed", "tool"
+            ) from None
         return [file.part(DeletionVector)]
 
     return Subject(name, find)

@@ -99,7 +99,7 @@ def owner_of_commit(version: int, info: Mapping[str, Any] | None) -> Owner:
     'nightly (commit 3, WRITE, user ada)'
     """
     if info is None:
-        return Owner(str(version), reason="the commit does not say who made it")
+        return Owner(str(version), reason="the commit does not name its author")
     at = info.get("inCommitTimestamp", info.get("timestamp"))
     return Owner(
         str(version),

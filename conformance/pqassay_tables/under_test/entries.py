@@ -59,7 +59,7 @@ class LiveEntry(Generic[Table, Said]):
             try:
                 self._size = self.table.at.size_of(self.entry.inside or "")
             except OSError as error:
-                reason = f"{self.data_file} cannot be looked at: {error.strerror or error}"
+                reason = f"{self.data_file} cannot be read: {error.strerror or error}"
                 raise NotChecked(reason, "file", judgeable=False) from None
         return self._size
 

@@ -17,10 +17,10 @@ class Problem(Enum):
     """What is wrong with a column."""
 
     TYPE = "its values are not of the column's type"
-    OTHER_TYPE = "its type is another one, whose values can be read as those of the column's type"
+    OTHER_TYPE = "its type differs, but its values can be read as the column's type"
     ABSENT = "the file does not have it, and it cannot be null"
-    CASE = "its name differs by upper and lower case"
-    NOT_FOUND = "the file has columns, but readers find no column that they look for by ids or names"
+    CASE = "its name differs only in case"
+    NOT_FOUND = "the file has columns, but readers find none of their columns by id or name"
 
 
 class Mismatch(NamedTuple):

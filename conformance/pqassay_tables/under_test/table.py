@@ -131,12 +131,12 @@ class DeltaTable(TableUnderTest):
             )
         if set(CATALOG_MANAGED) & state.features:
             notes.append(
-                f"a catalog manages the table, and may know newer versions than {state.segment.version}"
+                f"a catalog manages the table, and may have newer versions than {state.segment.version}"
             )
         with suppress(OSError):
             if named := [name for name in self.at.listed(ICEBERG_METADATA) if is_iceberg_metadata(name)]:
                 notes.append(
-                    "it is judged as a Delta table alone; it has metadata of Iceberg too, which are judged where their file is named: "
+                    "it is judged only as a Delta table; to judge its Iceberg metadata too, name their file: "
                     f"{ICEBERG_METADATA}/{max(named)}"
                 )
         return notes

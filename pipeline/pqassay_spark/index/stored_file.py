@@ -113,7 +113,7 @@ def _state(system: fs.FileSystem, path: str) -> WrittenState:
 
 def _require_unchanged(system: fs.FileSystem, path: str, before: WrittenState) -> None:
     if _state(system, path) != before:
-        raise ChangedError("it changed while it was worked on; nothing was written")
+        raise ChangedError("it changed during the operation; nothing was written")
 
 
 @contextlib.contextmanager

@@ -157,7 +157,7 @@ def parse_question(text: str) -> Question:
     if asked.estimates and group_by:
         function = asked.estimates[0].function.upper()
         raise Refused(
-            f"{function} is answered from sketches of whole row groups, which know no groups; leave out GROUP BY"
+            f"{function} is answered from sketches of whole row groups, which have no groups; leave out GROUP BY"
         )
     return asked
 
@@ -176,7 +176,7 @@ def _table(parsed: Any) -> str:
         raise Refused(f"FROM takes one table; {SUPPORTED}")
     group = parsed.args.get("group")
     if group is not None and any(value for part, value in group.args.items() if part != "expressions"):
-        raise Refused(f"GROUP BY takes columns alone; {SUPPORTED}")
+        raise Refused(f"GROUP BY only takes columns; {SUPPORTED}")
     return str(source.this.alias_or_name)
 
 

@@ -81,7 +81,7 @@ class Tally:
         for one in asked.aggregates:
             _require_fits(one, kinds.get(one.column or ""))
         if nested := [name for name in asked.group_by if pa.types.is_nested(kinds[name])]:
-            raise Refused(f"column {nested[0]} is {kinds[nested[0]]}, by which nothing is grouped")
+            raise Refused(f"column {nested[0]} is {kinds[nested[0]]}, which cannot be grouped by")
         self._cursor = database().cursor()
         self._insert = "CREATE TEMP TABLE parts AS"
         self._nothing = self._of_rows(pa.table({name: pa.array([], kind) for name, kind in kinds.items()}))

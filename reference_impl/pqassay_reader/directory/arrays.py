@@ -195,7 +195,7 @@ def _open_sums(usable: UsableEntry, blob: Blob) -> tuple[list[Packed], Callable[
     for place in places.keys:
         nulls = np.frombuffer(blob.data, np.uint8, count, place.nulls.start)
         if (nulls > 1).any():
-            raise Malformed("a byte that says whether a key is null is neither 0 nor 1", rule="DIR-022")
+            raise Malformed("the null byte of a key is neither 0 nor 1", rule="DIR-022")
         there.append(nulls == 0)
     there += [rows_of_groups > groups["null_count"] + nans] * 2
     spans = [*(place.values for place in places.keys), places.minima, places.maxima]

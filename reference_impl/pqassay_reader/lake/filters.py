@@ -87,7 +87,7 @@ class Written:
         self._at = 0
         self.root = self._read()
         if self._at != len(self._lines):
-            raise ValueError("an expression with something behind it")
+            raise ValueError("an expression with further text after it")
 
     def _next(self) -> tuple[str, str]:
         self._at += 1
@@ -107,7 +107,7 @@ class Written:
             case "nested_field_ref":
                 parts = [self._next() for _ in range(int(value))]
                 if any(kind != "field_ref" for kind, _ in parts):
-                    raise ValueError("a path of something else than names")
+                    raise ValueError("a path that is not only names")
                 column = tuple(part for _, part in parts)
             case "call":
                 name = value

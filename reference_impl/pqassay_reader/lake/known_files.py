@@ -32,7 +32,7 @@ from pqassay_spec.idx1.companion import parse_companion
 AUTO = "auto"
 """Stands for the index table beside the folder, if there is one."""
 
-NOT_INDEXED = "it has no IDX1 index, and no distinct set that is asked for"
+NOT_INDEXED = "it has no IDX1 index, and no matching distinct set"
 
 
 class EngineSets(FileSets):
@@ -132,7 +132,7 @@ class KnownFiles:
             return f"the index table is damaged: {self.damaged[0]}"
         if not self.unknown and self.aside:
             more = f", and {len(self.aside) - 1} more" if len(self.aside) > 1 else ""
-            return f"an index is left aside: {self.aside[0]}{more}"
+            return f"an index is ignored: {self.aside[0]}{more}"
         number, reason = min(self.unknown.items())
         return (
             f"{len(self.unknown)} of {len(self.paths)} files have no index that can be used, and every query reads them; "

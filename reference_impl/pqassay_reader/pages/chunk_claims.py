@@ -98,7 +98,7 @@ class ChunkClaims:
     def facts(self) -> ColumnMetaData:
         """The metadata. Raises `Mistrusted` where it is encrypted, or about another file."""
         if self.chunk.meta_data is None or self.chunk.file_path or self.chunk.crypto_metadata is not None:
-            raise Mistrusted("the chunk is not to be read here")
+            raise Mistrusted("the chunk cannot be read here")
         return self.chunk.meta_data
 
     @property
@@ -234,7 +234,7 @@ class ChunkClaims:
     def bitset(self) -> bytes:
         """The bitset of the bloom filter. Raises `Mistrusted`."""
         if self.leaf.element.type in HASHED_DIFFERENTLY:
-            raise Mistrusted("what of such values is hashed is disputed")
+            raise Mistrusted("the hashed bytes of such values are disputed")
         with _mistrusting():
             bloom_filter = read_bloom_filter(self.source, self.body, self.facts)
         if bloom_filter is None:

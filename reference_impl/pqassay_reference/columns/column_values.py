@@ -149,7 +149,7 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
             f"column {column} is {leaf.physical_type}; only string columns can be indexed: {strings}"
         )
     if leaf.max_repetition_level:
-        raise Refused(f"column {column} holds several values a row; IDX1 describes columns with one")
+        raise Refused(f"column {column} has several values per row; IDX1 needs one value per row")
     return ordinal, leaf
 
 

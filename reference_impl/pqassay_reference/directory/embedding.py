@@ -221,7 +221,7 @@ def _opened(file: FinishedFile) -> OpenFile:
     """What indexes are made from. Raises `Refused`, `Unsupported` for a file that must not be changed."""
     metadata = file.metadata
     if metadata.encryption_algorithm is not None:
-        raise Unsupported("the file is encrypted; its index would be readable by everybody", field="footer")
+        raise Unsupported("the file is encrypted; anyone could read its index", field="footer")
     if any(is_summary(metadata, name, file.framing) for name in (os.fspath(file.path), str(file.target))):
         raise Refused("this is a summary of other files; index each of those")
     return OpenFile(file.source, file.framing, metadata)

@@ -56,9 +56,9 @@ def require_no_table(
     what = f"it is {NAMES[table.kind]}" if path == itself else f"{path} is {NAMES[table.kind]}"
     quoted = path.replace("'", "''")
     raise Refused(
-        f"{itself}: {what}, whose files may hold rows that the table has deleted. Read it by an engine: in DuckDB "
+        f"{itself}: {what}, whose files may have rows that the table has deleted. Read it with an engine: in DuckDB "
         f'{FUNCTIONS[table.kind]}(\'{quoted}\'), in Spark spark.read.format("{table.kind}").load("{path}"). '
-        "A single file that you name is read as it is"
+        "To read a single file without the table, name the file"
     )
 
 

@@ -84,7 +84,9 @@ def earlier_versions(newest: Version) -> list[Version]:
             continue
         budget -= framing.footer_length
         if budget < 0:
-            raise Refused("what looks like earlier footers is longer than the file; leave the history out")
+            raise Refused(
+                "the bytes that look like earlier footers are longer than the file; leave out --history"
+            )
         version = _version(prefix, framing)
         if version is None or not _precedes(version, latest):
             continue

@@ -54,8 +54,7 @@ def create(
     """
     if value.previous_sizes:
         raise Refused(
-            f"the value names {len(value.previous_sizes)} snapshots before it, which are not at hand; "
-            "write the first one and update it, or leave them out"
+            f"the value names {len(value.previous_sizes)} snapshots before it, which are not available; write the first one and update it, or leave them out"
         )
     header = header_bytes(value, sorting_written_out=sorting_written_out)
     tail = _Tail(len(header))
@@ -264,8 +263,7 @@ def _require_progress(storage: Storage, base: _Base, value: SnapshotValue) -> No
         )
     if value.unused_bytes < before.unused_bytes:
         raise Refused(
-            f"the Parquet file had {before.unused_bytes} unused bytes and is said to have {value.unused_bytes}: they "
-            "become fewer only when it is rewritten; rewrite the file"
+            f"the Parquet file had {before.unused_bytes} unused bytes and is said to have {value.unused_bytes}: only a rewrite reduces them; rewrite the file"
         )
     if value.previous_sizes:
         chain = tuple(

@@ -153,9 +153,7 @@ def embed_columns(
                 f"`pqassay index add --type distinct-set --columns {columns[0]}`"
             )
         if metadata.encryption_algorithm is not None:
-            raise Unsupported(
-                "the file is encrypted; its index would be readable by everybody", field="footer"
-            )
+            raise Unsupported("the file is encrypted; anyone could read its index", field="footer")
         _require_own_pages(metadata, file)
         read = collect(file.target, located, limit)
         file.require_unchanged()  # or the values are those of another file than the footer
@@ -201,7 +199,7 @@ class IndexingWriter:
         **options: Any,
     ) -> None:
         if options.get("encryption_properties") is not None:
-            raise Refused("the file is to be encrypted; its index would be readable by everybody")
+            raise Refused("the file is to be encrypted; anyone could read its index")
         index = schema.get_field_index(column)
         if index < 0 or not is_text(schema.field(index).type):
             raise Refused(f"there is no string column {column} at the top level of the schema")

@@ -63,7 +63,7 @@ class FinishedFile:
     def require_unchanged(self) -> None:
         """Raise `ChangedError` if another file has the name now, or this one was written to."""
         if file_state(self.target) != self.state:
-            raise ChangedError("it changed while it was worked on; nothing was written")
+            raise ChangedError("it changed during the operation; nothing was written")
 
     @property
     def footer(self) -> bytes:

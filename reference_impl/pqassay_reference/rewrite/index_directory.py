@@ -103,7 +103,7 @@ def require_room_for_extension(metadata: FileMetaData) -> None:
     """Raise `Refused` where the footer's extension field is taken by something else."""
     if has_other_extension(metadata):
         raise Refused(
-            "the footer's extension field is taken by something else; choose another placement, body or inline"
+            "another program uses the footer's extension field; choose the placement body or inline"
         )
 
 

@@ -241,7 +241,7 @@ def strip_file(
             doubt = "" if report is None else _doubt_in(report, name, file.framing.size)
             if doubt or report is None:
                 raise Refused(
-                    f"what would be removed may be all that shows that values are damaged; {doubt}compare the values with "
+                    f"the removed metadata may be the only evidence of damaged values; {doubt}compare the values with "
                     "their source, then add --values-are-right"
                 )
         if not dry_run and (stripped.anything or output is not None):

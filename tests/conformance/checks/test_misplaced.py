@@ -134,7 +134,7 @@ def test_bounds_of_other_values_are_one_finding() -> None:
 
     assert ("STA-040", None) == (rule, column)
     assert (
-        "the bounds of all 4 columns contradict their values, as where the footer belongs to another file"
+        "the bounds of all 4 columns contradict their values, as if the footer belonged to another file"
         == text
     )
 

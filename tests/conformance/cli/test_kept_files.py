@@ -45,7 +45,7 @@ def test_metadata_of_tables_are_not_replaced(option: str, name: str) -> None:
     result = check(option, name, "d", "i")
 
     assert 2 == result.exit_code
-    assert f"{option} {name}: this is among the metadata of a table; write somewhere else\n" in result.stderr
+    assert f"{option} {name}: this is among the metadata of a table; choose another file\n" in result.stderr
     assert before == contents()
 
 

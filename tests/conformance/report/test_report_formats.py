@@ -70,7 +70,7 @@ def test_what_a_finding_costs_is_shown_in_every_format(name: FormatName) -> None
     ]
     text = rendered(dataclasses.replace(found, files=files), name)
 
-    told = ["3 rows by the values in the pages; 3 queries tried", "1 row, 2 lost"]
+    told = ["3 rows according to the values in the pages; 3 queries tried", "1 row, 2 lost"]
     if name is FormatName.SARIF:  # programs read it: there it is as in the JSON
         told = ['"true_rows": 3', '"lost": 2']
     assert [] == [words for words in (*told, "python -c") if words not in text]

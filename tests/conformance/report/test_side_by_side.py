@@ -154,7 +154,7 @@ def test_every_format_shows_overview_matrix_and_what_marks_mean(name: FormatName
         assert "never scored" in text
 
 
-LETTERS = "W wrong rows from a valid file; c crash on a damaged file; x accepts what must be refused"
+LETTERS = "W wrong rows from a valid file; c crash on a damaged file; x accepts a file that must be refused"
 
 
 def test_the_text_is_this() -> None:

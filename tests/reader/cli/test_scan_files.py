@@ -77,10 +77,8 @@ def test_json_holds_all_of_it(lake: Path) -> None:
     }
     assert sum(path.stat().st_size for path in lake.iterdir()) == record["totals"]["bytes"]
     assert [True, False, False, True] == [file["kept"] for file in record["files"]]
-    assert "it has no IDX1 index, and no distinct set that is asked for" == record["files"][3]["why"]
-    assert [f"{lake / 'd.parquet'}: it has no IDX1 index, and no distinct set that is asked for"] == record[
-        "warnings"
-    ]
+    assert "it has no IDX1 index, and no matching distinct set" == record["files"][3]["why"]
+    assert [f"{lake / 'd.parquet'}: it has no IDX1 index, and no matching distinct set"] == record["warnings"]
     assert "nation = 'Peru'" == record["condition"]
 
 
@@ -135,7 +133,7 @@ def test_a_file_that_was_changed_after_the_table_was_made_is_kept_and_that_is_sa
     pq.write_table(lake_table(["Peru", "Togo"]), lake / "c.parquet")
 
     assert (
-        "keep  c.parquet  (it was changed after the index table was made, and it has no IDX1 index, and no distinct set that is asked for)"
+        "keep  c.parquet  (it was changed after the index table was made, and it has no IDX1 index, and no matching distinct set)"
         in run(lake, "nation = 'Peru'", "--table", "auto").stdout
     )
 

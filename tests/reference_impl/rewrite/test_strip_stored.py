@@ -97,7 +97,7 @@ def test_a_write_of_somebody_else_is_not_lost(store: fs.FileSystem, monkeypatch:
     result = strip("s3://stripped/a.parquet", "--statistics")
 
     assert 1 == result.exit_code
-    assert "it changed while it was worked on; nothing was written" in result.stderr
+    assert "it changed during the operation; nothing was written" in result.stderr
     assert theirs == [content(store, "a.parquet")]
 
 

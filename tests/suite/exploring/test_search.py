@@ -149,7 +149,7 @@ def test_kept_questions_are_asked_first_and_a_finding_explains_those_with_all_th
 def test_a_lie_is_named(asker: Asker) -> None:
     finding = next(search(asker, 100, seed=10, lies=True).run())
 
-    assert "a lie: an upper bound that is too small" in finding.takes
+    assert "a lie: an upper bound that is too low" in finding.takes
     assert ["rows missing"] == [finding.difference.fault]
     assert [] == list(search(asker, 10).run())
 

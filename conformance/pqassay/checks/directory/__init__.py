@@ -5,5 +5,5 @@ types or versions that are not known here are not checked; of a stale entry, and
 so, and nothing more is asked.  This room imports no other family's room.
 """
 
-UNREAD = "no engine here reads an index directory; programs that do lose the rows that it denies, and repeat its sums"
+UNREAD = "no engine here reads an index directory; programs that read it lose the rows that it excludes, and return its wrong sums"
 """Why no query shows what a finding does."""

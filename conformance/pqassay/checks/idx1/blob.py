@@ -262,7 +262,7 @@ def payload_is_text(index: EmbeddedIndex) -> None:
 
 @rule("IDX1-011", of=BLOB)
 def values_are_distinct(index: EmbeddedIndex) -> Iterator[Violation]:
-    """A value that is there twice takes room, and makes counts of the index wrong."""
+    """A value that is listed twice takes room, and makes counts of the index wrong."""
     repeated = len(index.values) - len(set(index.values))
     yield from first_places(
         list(islice(_repeated(index), FIRST_POSITIONS if repeated else 0)),

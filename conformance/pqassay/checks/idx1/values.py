@@ -203,7 +203,7 @@ def empty_payload_is_the_empty_set(column: IndexedColumn) -> Iterator[Violation]
     if not column.index.blob.payload and found.value_rows and found.only_empty:
         yield _violation(
             column,
-            f"column {found.column} holds the empty string; the payload is empty, which readers take for no value",
+            f"column {found.column} holds the empty string; the payload is empty, which readers read as no value",
             expected="an index that is not empty, or none",
             actual="a payload of 0 bytes",
         )
@@ -216,7 +216,7 @@ def no_value_holds_a_line_feed(column: IndexedColumn) -> Iterator[Violation]:
     for value in found.with_line_feed:
         yield _violation(
             column,
-            f"column {found.column} holds {show(value)}; in an index it falls into pieces",
+            f"column {found.column} holds {show(value)}; an index would split it",
             expected="no index on a column with such a value",
             actual=show(value),
         )
@@ -248,7 +248,7 @@ def every_indexed_value_occurs(column: IndexedColumn) -> Iterator[Violation]:
     """A value too many costs a read, never a row."""
     comparison = column.comparison
     if comparison.missing_count and not _told_by_empty_payload(column, comparison):
-        raise NotChecked("IDX1-016 is broken and says what else differs", "another rule")
+        raise NotChecked("IDX1-016 is broken and reports the differences", "another rule")
     if column.declared is None and not comparison.value_rows and comparison.extra:
         raise Broken("IDX1-018")
     yield from first_places(
@@ -285,7 +285,7 @@ def a_string_column_is_indexed(column: IndexedColumn) -> Iterator[Violation]:
     if column.declared is None and column.distance(found)[0] == NO_FIT and not found.missing_count:
         yield _violation(
             column,
-            f"no string column fits the index; {found.column} is nearest and holds nothing but nulls",
+            f"no string column fits the index; {found.column} is nearest and has only nulls",
             expected=f"a column with {_list(found.extra)}",
             actual="no values",
         )
@@ -303,7 +303,7 @@ def an_empty_index_names_its_column(column: IndexedColumn) -> Iterator[Violation
             raise
     if column.undecided is not None:
         empty, filled = column.undecided
-        said = f"the index is empty; column {empty} has no values, column {filled} has some, and nothing says which is meant"
+        said = f"the index is empty; column {empty} has no values, column {filled} has some, and it is unknown which one is meant"
         yield column.index.length.violation(said, "a companion record, or values", "a payload of 0 bytes")
 
 

@@ -58,7 +58,7 @@ def _bounds(chunk: ColumnChunkUnderTest, side: tuple[str, str], order: Order) ->
 
 def _by_order_of_column(chunk: ColumnChunkUnderTest, side: tuple[str, str]) -> Iterator[Claim]:
     if chunk.order is None and all(chunk.column_index.null_pages):
-        yield TrueOfAnyValues()  # without a value, as in a column of nothing but nulls, there is nothing to compare
+        yield TrueOfAnyValues()  # without a value, as in an all-null column, there is nothing to compare
     else:
         yield from _bounds(chunk, side, require_order(chunk))
 

@@ -152,16 +152,14 @@ def levels_are_complete(at: At) -> Violation:
 @_about("PQF-154", FaultKind.LEVELS_RUN_ON, only=_has_levels)
 def nothing_follows_the_levels(at: At) -> Violation:
     """A reader that decodes all runs has more levels than values."""
-    message = f"{at.actual - at.expected} bytes of runs follow the levels of page {at.page.number}"
+    message = f"{at.actual - at.expected} bytes of further runs follow the levels of page {at.page.number}"
     return at.body(message, f"{at.expected} bytes of levels", f"{at.actual} bytes")
 
 
 @_about("PQF-140", FaultKind.STRAY_ENTRY, only=_has_lists)
 def entries_go_on_with_lists_that_are_there(at: At) -> Violation:
     """Readers make different lists of such an entry, or refuse the column."""
-    message = (
-        f"entry {at.place} of page {at.page.number} goes on with a list that is null, empty or not begun"
-    )
+    message = f"entry {at.place} of page {at.page.number} continues a list that is null, empty or not begun"
     expected = f"definition levels of at least {at.expected}, before it and there"
     [before] = at.words
     return at.body(message, expected, f"{before} and {at.actual}")
@@ -241,7 +239,7 @@ def nothing_follows_the_values(at: At) -> Violation:
     """Where the end of the values is known without decoding them: that of byte arrays is, in chunks of which nothing else is said."""
     expected = f"{at.expected} bytes"
     return at.body(
-        f"page {at.page.number} goes on behind its values, of {expected}", expected, f"{at.actual} bytes"
+        f"page {at.page.number} continues after its values, of {expected}", expected, f"{at.actual} bytes"
     )
 
 
@@ -320,7 +318,7 @@ def entries_are_complete(at: At) -> Violation:
 def nothing_follows_the_entries(at: At) -> Violation:
     """An entry that is not counted does not exist."""
     expected = f"{at.expected} bytes"
-    message = f"the dictionary page goes on behind its {at.place} entries, which take {expected}"
+    message = f"the dictionary page continues after its {at.place} entries, which take {expected}"
     return at.body(message, expected, f"{at.actual} bytes")
 
 

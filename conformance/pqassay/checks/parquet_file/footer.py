@@ -333,7 +333,7 @@ def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
     if not any(map(_has_doubtful_bounds, file.metadata.row_groups)):
         raise NotApplicable
     if created_by.parse(text) is None:
-        said = f"created_by names no application with a version: {show(text)}"
+        said = f"created_by does not name an application with a version: {show(text)}"
         field = in_footer(file, "created_by")
         yield Violation(said, field, "<application> version <version> (build <hash>)", show(text))
 
@@ -348,7 +348,7 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 means that there is none."""
     if chunk.facts.dictionary_page_offset == 0:
-        said = "dictionary_page_offset is 0, where the head of the file is"
+        said = "dictionary_page_offset is 0, which is the head of the file"
         yield Violation(said, chunk.fields.facts / "dictionary_page_offset", "no dictionary_page_offset", "0")
 
 
@@ -360,7 +360,7 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         raise NotApplicable
     if dictionary > data:
         chunk.file.require_sound_ranges()
-        said = "the dictionary page of the chunk is said to be behind its first data page"
+        said = "the offset of the dictionary page is after that of the first data page"
         field = chunk.fields.facts / "dictionary_page_offset"
         yield Violation(said, field, f"less than {data}", str(dictionary))
 

@@ -198,7 +198,7 @@ def copies_of_one_key_agree(file: FileUnderTest) -> Iterator[Violation]:
         for number, meaning in said[1:]:
             if meaning != said[0][1]:
                 field = in_footer(file, f"key_value_metadata[{number}]") / "value"
-                message = f"{key} occurs {len(copies)} times, and copy {number} says something else than {said[0][0]}"
+                message = f"{key} occurs {len(copies)} times, and copy {number} differs from {said[0][0]}"
                 yield Violation(message, field, f"the same as copy {said[0][0]}", "something else")
 
 

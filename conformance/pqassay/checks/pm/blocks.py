@@ -89,7 +89,7 @@ def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
         raw = parsed.source.read(start, min(end - start, SHOWN_GAP))
         is_padding = end - start < ALIGNMENT and not any(raw)
         if not is_padding and not (start == header.end and _has_unknown_section(parsed)):
-            said = f"{end - start} bytes belong to nothing: {show(raw)}"
+            said = f"{end - start} unused bytes: {show(raw)}"
             spot = Spot(_owner(offsets, start), start, end - start)
             yield spot.violation(said, f"fewer than {ALIGNMENT} bytes, all zero", f"{end - start} bytes")
 

@@ -271,7 +271,7 @@ class Request:
         for output in self.outputs.values():
             real = os.path.realpath(output)
             if os.path.isfile(real) and any(os.path.realpath(path) == real for path in inputs):
-                raise UsageError(f"{output} is one of the files to check; write somewhere else")
+                raise UsageError(f"{output} is one of the files to check; choose another file")
 
     def _require_apart_from_lists(self) -> None:
         """Refuse outputs that are read as lists or defaults, and one that two options write."""
@@ -280,7 +280,7 @@ class Request:
             real = os.path.realpath(output)
             is_baseline = option == "--write-baseline" or (option == "--output" and self.output is None)
             if real in used and not (is_baseline and used[real] == "--baseline"):
-                raise UsageError(f"{output} is also the file of {used[real]}; write somewhere else")
+                raise UsageError(f"{output} is also the file of {used[real]}; choose another file")
             used[real] = option
 
 

@@ -96,7 +96,7 @@ def _blocks(shown: View) -> Iterator[str]:
     if shown.not_failing:
         yield f"**{escaped(shown.not_failing)}**"
     if shown.alarms:
-        yield "### Lists of known findings that do not hold"
+        yield "### Stale lists of known findings"
         yield _list([escaped(alarm) for alarm in shown.alarms], "entries")
     if lost := [group for group in shown.groups if group.tone == "unknown"]:
         yield "### Not judged"
@@ -106,7 +106,7 @@ def _blocks(shown: View) -> Iterator[str]:
         yield _list([f"{code(group.name)}: {escaped('; '.join(group.remarks))}" for group in partly], "files")
     yield from _rules(shown)
     if known := [item for item in shown.items if item.known]:
-        yield f"{len(known):,} known, which count for nothing."
+        yield f"{len(known):,} known, which do not count."
     yield from _rest(shown)
 
 

@@ -389,7 +389,7 @@ class _Text:
                 if len(report.files) == 1
                 else f"no CRC in the pages of {counted(blind, 'file')}"
             )
-            self._line(f"{files}: damage inside values cannot be seen where nothing contradicts it")
+            self._line(f"{files}: damage inside values is only visible if other data contradict it")
 
     def _coverage(self, coverage: Coverage, first: FileReport) -> None:
         blocked, deeper = _unchecked(coverage)

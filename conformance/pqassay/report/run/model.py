@@ -70,9 +70,9 @@ SEVERITIES: dict[int, str] = {
     4: "wrong rows from a damaged file",
     5: "crash on a damaged file",
     6: "refusal by accident",
-    7: "accepts what must be refused",
-    8: "refusal in words of an odd but legal file",
-    UNMET: "writes another file than wished for",
+    7: "accepts a file that must be refused",
+    8: "refusal of an odd but legal file",
+    UNMET: "writes a file that differs from the request",
 }
 """What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
 
@@ -440,7 +440,7 @@ class RunReport:
 
     @property
     def exit_code(self) -> int:
-        """0 all well, 1 failures, 2 nothing was tested, 3 expectations that do not hold, 4 crashes or protocol errors.
+        """0 all well, 1 failures, 2 nothing was tested, 3 stale expectations, 4 crashes or protocol errors.
 
         The highest wins. Expected results do not count, nor does a case that is not in the revision.
         """

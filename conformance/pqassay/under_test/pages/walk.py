@@ -228,7 +228,7 @@ def _no_header(source: Source, position: int, end: int, path: str, complete: boo
     raw = source.read(position, min(end - position, LONGEST_HEADER))
     if complete:
         return Malformed(
-            f"the chunk goes on behind its last page: {end - position} of its bytes are not a page",
+            f"the chunk continues after its last page: {end - position} of its bytes are not a page",
             rule="PQF-051",
             field=path.rpartition(".pages[")[0],
             offset=position,

@@ -488,7 +488,7 @@ def _require_modest(chunk: ColumnChunkUnderTest) -> None:
 
 
 def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
-    """Whether levels have the deprecated encoding, whose bits pyarrow takes from the other end."""
+    """Whether levels have the deprecated encoding, whose bits pyarrow reads in reverse order."""
     with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
         return any(encoding == Encoding.BIT_PACKED for _, _, encoding in chunk.unusual_levels)
     return False

@@ -97,7 +97,7 @@ def _require_lzo(raw: memoryview, length: int) -> None:
     with suppress(Malformed):
         if sum(block.content for block in lz4_framing.blocks(raw)) == length:
             return
-    message = "the page does not end as LZO does, nor is it framed as Hadoop frames blocks"
+    message = "the page does not end like LZO data, and has no Hadoop framing"
     raise Malformed(message, expected="bytes compressed by LZO", actual=f"{len(raw)} bytes that are not")
 
 

@@ -69,7 +69,7 @@ class BlobUnderTest:
         try:
             from pqassay.values.decoding.codecs import decompressed  # noqa: PLC0415 - pyarrow, for compressed blobs only
         except ImportError:
-            raise NotChecked("to decompress a blob takes pyarrow, which is not installed", "tool") from None
+            raise NotChecked("decompressing a blob needs pyarrow, which is not installed", "tool") from None
         try:
             return bytes(decompressed(memoryview(stored), head.codec, head.plain_length))
         except Malformed as error:
@@ -230,7 +230,7 @@ class BlobUnderTest:
         if there + nulls.count(1) != len(nulls):
             with self._reading(f"keys[{number}].nulls"):
                 raise Malformed(
-                    "a byte that marks nulls is neither 0 nor 1",
+                    "a null byte is neither 0 nor 1",
                     rule="DIR-022",
                     offset=place.nulls.start,
                     length=len(nulls),
@@ -378,7 +378,7 @@ def _hashed(entry: EntryUnderTest) -> int:
     try:
         import xxhash  # noqa: PLC0415 - a library of this tier only
     except ImportError:
-        raise NotChecked("to hash pages takes xxhash, which is not installed", "tool") from None
+        raise NotChecked("hashing pages needs xxhash, which is not installed", "tool") from None
     digest = xxhash.xxh64()
     for chunk in (chunk for group in entry.chunks for chunk in group):
         try:

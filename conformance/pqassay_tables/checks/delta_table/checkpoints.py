@@ -33,7 +33,7 @@ def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
     one, log = ({logical_key(entry): entry for entry in state.entries} for state in both)
     for key in log.keys() - one.keys():
         entry = log[key]
-        yield _wrong(table, entry.place, f"{entry.path} is live by the log, and the checkpoint does not have it", "an entry", "none")  # fmt: skip
+        yield _wrong(table, entry.place, f"{entry.path} is live in the log, but not in the checkpoint", "an entry", "none")  # fmt: skip
     for key, entry in one.items():
         before = log.get(key)
         if before is None:

@@ -67,7 +67,7 @@ def batches(file: str, data: bytes) -> Iterator[Any]:
     try:
         import pyarrow as pa  # noqa: PLC0415 - only tables with checkpoints need it, and a browser has none
     except ImportError:
-        message = f"{file}: a checkpoint is read with pyarrow, which is not here; use pqassay check on the command line"
+        message = f"{file}: reading a checkpoint needs pyarrow, which is not installed; use pqassay check on the command line"
         raise Unsupported(message) from None
 
     for part in _reader.parts(file, data):
@@ -226,11 +226,11 @@ def _read(data: bytes) -> Iterator[Any]:
         for batch in opened.iter_batches(batch_size=BATCH, columns=columns):
             swollen += batch.nbytes
             if swollen > PLAIN_FLOOR + PLAIN_RATIO * len(data):
-                raise Unsupported(f"swells to more than {swollen:,} bytes")
+                raise Unsupported(f"expands to more than {swollen:,} bytes")
             batch.validate(full=True)
             yield batch
     except MemoryError:  # the file may be to blame, or the limit
-        raise Unsupported("takes more memory than reading it may take") from None
+        raise Unsupported("takes more than the memory limit for reading it") from None
     except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
         raise BrokenCheckpointError(" ".join(str(error).split())[:200]) from None
 
