@@ -1,9 +1,9 @@
 """The suite: golden cases put to an implementation through its driver.
 
-What lives here: cases and their manifests, the protocol, the process of a driver, the judgement of answers, what an
+Contents: cases and their manifests, the protocol, the process of a driver, the judgement of answers, what an
 implementation is expected to get wrong, and the time that it takes.
 
-What never comes in: an implementation, not even the reference: every driver is a command, started like any stranger's.
+Excluded: an implementation, not even the reference: every driver is a command, started like any stranger's.
 
 How a request reaches a driver: the runner makes a task of each case and operation, and leaves out what the driver's greeting does
 not claim.  A task becomes one or more requests; each starts the driver's command with the path of a JSON file, in a

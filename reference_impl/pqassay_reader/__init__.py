@@ -1,10 +1,10 @@
 """The reader: it profits from what the chapters promise about a file, and may be fast.
 
-What lives here: conditions (`condition`), the rows that claims about chunks and pages leave to be read (`pages`), the scan of a
+Contents: conditions (`condition`), the rows that claims about chunks and pages leave to be read (`pages`), the scan of a
 file in rungs (`query`), a folder of files with their indexes (`lake`), aggregates by metadata alone (`answer`), blobs of indexes as arrays
 (`directory`), what the driver finds wrong with an IDX1 index or a ``_pm`` (`lint`), and the commands of these.
 
-What never comes in: the bytes of any structure, which `pqassay_reference` reads and writes; the judge.  The reference does not know
+Excluded: the bytes of any structure, which `pqassay_reference` reads and writes; the judge.  The reference does not know
 that this package exists.
 
 How a scan works: a condition is parsed once (`condition.text`).  For each file its footer, index directory or ``_pm`` gives facts

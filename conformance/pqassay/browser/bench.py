@@ -112,7 +112,7 @@ class Bench:
         return self.last, ""
 
     def difference(self) -> tuple[Difference | None, str]:
-        """What the last change changed by fields, or ``None`` and why it cannot be told."""
+        """The difference that the last change made, by fields; or ``None`` and the reason why it is unknown."""
         files = BytesSource(self.data, "before"), BytesSource(self.last, "after")
         try:
             return difference(*files, (self._kind, self._kind)), ""

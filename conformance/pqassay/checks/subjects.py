@@ -39,8 +39,9 @@ class Subject(Generic[Thing]):
             them. Other rules are not applicable then.
         of_schema: Whether the schema alone decides what its rules find.
         shape: The same for things of which its rules say the same; ``None`` of others. It never raises.
-        suspects: What a screen of all things at a time leaves to each rule, by its id; ``None`` where it did not look at this file.
-        alike_by: What makes column chunks alike, if rules are tested on examples of them.
+        suspects: The things that a screen of all things leaves to each rule, by its id; ``None`` where it did
+            not look at this file.
+        alike_by: The properties that make column chunks alike, if rules are tested on examples of them.
         is_about: Whether a column chunk is one of the things.
     """
 

@@ -1,7 +1,8 @@
 """Regions: the parts of a file that are traced one by one, and the leaves for bytes that are not taken apart.
 
-The regions of a file are found first, from its footer, and traced in the order of their bytes, so that no more than one of them
-need be in memory.  What the leaves of a region leave out, and what lies between two regions, gets a leaf that says what it is.
+The regions of a file are found first, from its footer, and traced in the order of their bytes. So at most one
+region is in memory.  Bytes of a region without a leaf, and bytes between two regions, get a leaf that
+describes them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOST_ERRORS = 100
 
 
 class Errors(list[FormatError]):
-    """What kept leaves from being read; no more than `MOST_ERRORS`, whatever a file does."""
+    """The errors that kept leaves from being read; at most `MOST_ERRORS` for any file."""
 
     def note(self, error: FormatError) -> None:
         """Add an error, unless there are enough."""

@@ -139,27 +139,28 @@ def check(
     """Check files against the specification.
 
     Args:
-        target: The bytes of one file, or a `Source` of them, which is read in this process and stays open; or a path, a pattern
-            (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``), or several of them. In folders, everything below is checked that is called like a Parquet file or
-            ``_pm``; of one that is a Delta or Iceberg table, the table and its live files, and nothing else.
+        target: The bytes of one file, or a `Source` of them, which is read in this process and stays open. Or
+            one or several paths, patterns (``"lake/**/*.parquet"``) or URIs (``"s3://lake/sales"``). In
+            folders, all files below with a name of a Parquet file or ``_pm`` are checked. If a folder is a
+            Delta or Iceberg table, only the table and its live files are checked.
         kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
         beside: What is beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
-        jobs: Worker processes. Without them everything happens in this process, and a decoder that crashes takes it
-            along; with them (one is enough) it costs one file, which is `errored`.
+        jobs: Worker processes. Without them, everything happens in this process, and a crash of a decoder
+            ends it. With at least one, a crash only makes one file `errored`.
         timeout: Seconds that one file may take; by default 60 and one for each MB, at every tier; 0 for no limit. Without
             ``jobs`` there is none.
         memory: Bytes that a worker may allocate, on Linux; by default its share of the machine; 0 for no limit.
         progress: Told about each file.
-        **options: What is looked for, in which files, and what counts: the options of ``pqassay check``, by the same names
-            (``skip_rule`` for ``--skip-rule``); see `pqassay.judge.options.CheckOptions`.
+        **options: The options of ``pqassay check``, under the same names (``skip_rule`` for ``--skip-rule``);
+            see `pqassay.judge.options.CheckOptions`.
 
     Returns:
         The report, the same for any number of jobs. Broken files are findings in it; nothing that bytes can do raises.
 
     Raises:
-        UsageError: No such tier, level or profile, a tier without pages with ``crc``, a pattern that matches no rule,
-            no rule left to test, jobs or limits with a source, a path that leads nowhere, nothing to
-            check, a baseline that cannot be read.
+        UsageError: An unknown tier, level or profile; ``crc`` with a tier that does not read pages; a pattern
+        that matches no rule, or no rule left to test; jobs or limits with a source; a path that does not
+        exist, or nothing to check; an unreadable baseline.
     """
     if jobs is not None and jobs < 1:
         raise UsageError(f"jobs must be at least 1, not {jobs}")

@@ -1,7 +1,7 @@
 """What judging a table asks of its format, and the files of a table.
 
-A format of tables is that of a plug-in (`pqassay.stores.formats`): the judge knows that a table is a target whose metadata speak of other
-files, and asks its `TableReader` which they are and what the table says about them.
+Table formats are plug-ins (`pqassay.stores.formats`). To the judge, a table is a target whose metadata
+describe other files; its `TableReader` returns these files and the table's claims about them.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class TableReader(Protocol):
         ...
 
     def rewriting(self, claims: FileClaims) -> str:
-        """What rewrites a file of a table: the remedy of what is wrong in the file itself."""
+        """The command that rewrites a file of a table: the remedy for damage in the file itself."""
         ...
 
 

@@ -261,7 +261,7 @@ def result_of(pool: ProcessPool, future: ProcessFuture[Result], seconds: float |
 
 
 def end_group(leader: int) -> None:
-    """End what a worker that led a group, and has ended, left behind there: first in peace, then by force."""
+    """End the remaining processes of the group of a worker that has ended: first with SIGTERM, then by force."""
     for sent in (signal.SIGTERM, signal.SIGKILL):
         end = time.monotonic() + FAREWELL
         while left := _group(leader):

@@ -1,8 +1,8 @@
 """The engines that queries are tried on, each as a few lines of Python.
 
-What is run is what is shown: the lines that a worker runs are those that a report gives to users who want to see for
-themselves, with nothing of this project in them.  So they are beside the drivers of ``conformance/implementations``, which ask the
-same engines in the terms of the protocol; a test compares what the two find about damaged files.
+A worker runs exactly the lines that a report shows to users, without code of this project.  The drivers of
+``conformance/implementations`` query the same engines through the protocol; a test compares the results of
+both for damaged files.
 """
 
 from __future__ import annotations

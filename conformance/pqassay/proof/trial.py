@@ -1,8 +1,8 @@
 """Rows at stake: what the findings of a report do to the readers of the files, shown by queries.
 
-For each finding that costs rows, queries are made of the values that its false claim hides, and tried on the engines that are
-installed here.  The true rows come from the pages.  An engine's answer counts only if it answers the same query on
-a healthy copy of the values rightly: what an engine gets wrong by itself is not the file's fault.
+For each finding that costs rows, queries are made of the values that its false claim hides, and tried on the
+engines that are installed here.  The true rows come from the pages.  An engine's answer counts only if its
+answer to the same query of a healthy copy is right: its own mistakes are not the file's fault.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class EngineProcesses:
         return self._done("", work, arguments, self.seconds(size), limits_memory=True)
 
     def start(self, engine: Engine, healthy: Asked) -> None:
-        """Have an engine answer a query of a healthy file, if it has answered none, so that its start takes no time of other queries."""
+        """Let an engine answer a query of a healthy file first, so that its start does not count for other queries."""
         if engine.process not in self._begun:
             with contextlib.suppress(*ENDINGS):
                 self._ask(engine, [healthy], 0)

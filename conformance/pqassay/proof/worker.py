@@ -134,7 +134,8 @@ class ProofAnswer:
     """Answer of an engine to a query.
 
     Attributes:
-        rows, lost, wrong: How many rows it returned; true ones that it did not; returned ones that are not true.
+        rows, lost, wrong: The number of returned rows, of true rows that are missing, and of returned rows
+            that are not true.
         wrong_row: The first of those, if Python writes its values without further names.
         error: Why there are no rows.
         has_panicked: Whether that was not an error that the engine knows.

@@ -1,7 +1,7 @@
 """The order of files and rules in reports for people: what is worst comes first. JSON keeps the order of the check.
 
-The verdict decides, then harm that was seen, then harm that is possible: of two findings with one verdict, the one by which an
-engine was seen to lose rows is before one that could do so.
+The order is by verdict, then by observed effect, then by possible effect: with equal verdicts, a finding that
+made an engine lose rows comes before one that could do so.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads the JSON of a report again, of ``pqassay check`` and of ``pqassay suite run``.
 
-What is read renders as what was written: every renderer works on these classes alone.
+A report that was read renders like the one that was written: every renderer only uses these classes.
 """
 
 from __future__ import annotations

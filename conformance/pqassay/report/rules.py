@@ -53,7 +53,7 @@ def _promotions(rule: Rule) -> Iterable[tuple[str, str]]:
 
 
 def newer(rule: Rule) -> str:
-    """The note that a rule follows the pinned text, with what a newer one permits; empty where no newer one is known.
+    """A note that a rule follows the pinned text, and what a newer text permits; empty without a newer text.
 
     >>> from pqassay_spec.rules.catalogue import rules
     >>> newer(rules()["DLT-054"])[:41]

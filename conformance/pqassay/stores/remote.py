@@ -1,7 +1,8 @@
 """Files and folders that a URI names, through ``pyarrow.fs``: S3, Google Cloud Storage, HDFS, Azure.
 
-What a URI cannot say, pyarrow takes from the environment (``AWS_ACCESS_KEY_ID``, ``AWS_ENDPOINT_URL``, ``JAVA_HOME``
-and so on); options of the store may also be in the URI's query (``?endpoint_override=…&scheme=http``).
+pyarrow takes settings that a URI cannot express from the environment (``AWS_ACCESS_KEY_ID``,
+``AWS_ENDPOINT_URL``, ``JAVA_HOME`` and so on); options of the store may also be in the URI's query
+(``?endpoint_override=…&scheme=http``).
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class ClaimPlace(NamedTuple):
 
 
 class ValueKind(Enum):
-    """What the value of a bound or of a partition is, whatever the data file makes of it."""
+    """The value of a bound or a partition, independent of the data file."""
 
     NUMBER = "number"
     """`int` or `Decimal`, exact."""
@@ -258,7 +258,7 @@ class DeletesClaims:
 
 @dataclass(frozen=True, slots=True)
 class RowIdClaims:
-    """What a table says about the ids of the rows of a data file, some of which the file may store.
+    """A table's claims about the row ids of a data file, some of which the file may store.
 
     Attributes:
         place: Where the table says it.

@@ -1,9 +1,9 @@
 """The gaps of a file's body: bytes to which the footer does not refer.
 
-The ranges that a footer gives away leave gaps.  Some writers repeat the metadata of a column chunk behind it, some pad
-to a boundary with zeros, some put blobs there that a key of the footer names, and a footer that was written again
-leaves behind what it does not refer to any more.  All of these are recognised by their bytes.  What is left over may be what
-a writer lost.
+The ranges that a footer gives away leave gaps.  Some writers repeat the metadata of a column chunk after it,
+some pad to a boundary with zeros, and some write blobs that a key of the footer names. A rewritten footer
+leaves structures without a reference.  All of these are recognised by their bytes.  A writer may have lost
+track of the rest.
 
 Source: chapter ``parquet_file.md``, section "Gaps".
 """
@@ -86,7 +86,7 @@ class Surroundings(NamedTuple):
         named: Offsets that keys name, in order, each with its key.
         open: Offsets of structures whose length the footer does not give.
         leaves: The leaves of the schema, by their last names.
-        otherwise: What bytes are that nothing recognises.
+        otherwise: The filler of unrecognized bytes.
     """
 
     named: Sequence[tuple[int, str]]

@@ -109,7 +109,7 @@ class ColumnChunkUnderTest:
         self._parts: dict[Any, tuple[Any, Exception | None]] = {}
 
     def part(self, make: Callable[[ColumnChunkUnderTest], Part]) -> Part:
-        """A view of this chunk that somebody else computes, made once; what it raises is remembered as well."""
+        """A view of this chunk that another module computes, made once; its error is also cached."""
         if make not in self._parts:
             try:
                 self._parts[make] = make(self), None
@@ -336,7 +336,7 @@ class ColumnChunkUnderTest:
     def unusual_levels(self) -> list[tuple[PageUnderTest, str, int]]:
         """The levels of V1 pages that are not encoded as RLE: page, field of its header, encoding. Raises as `pages`.
 
-        Levels that the column does not have are left out: what their encoding says means nothing.
+        Levels that the column does not have are left out: their encoding has no meaning.
         """
         greatest = {
             "repetition_level_encoding": self.leaf.max_repetition_level,

@@ -108,7 +108,7 @@ def index_pieces(file: FileUnderTest) -> list[Piece]:
 
 
 def filter_needs(left_out: Container[str]) -> FilterNeeds:
-    """What rules need of bloom filters, but for those that are left out."""
+    """The parts of bloom filters that rules need, except filters that are left out."""
     headers, bitsets = _rules_of_filters()
     needs_bitsets = any(rule not in left_out for rule in bitsets)
     return FilterNeeds(needs_bitsets or any(rule not in left_out for rule in headers), needs_bitsets)

@@ -1,9 +1,9 @@
 """Values that are not known yet, and the conditions on which an answer about them rests.
 
-A file may have thousands of things that differ in a few numbers.  A rule is asked about one of them, in which each of these numbers
-is `Unknown`: it behaves like the number of that one thing, and takes note of everything that the rule asks about it.  What the rule
-answered, it answers about every other thing of which the same is true.  `Conditions` writes that down as a function that
-goes over the columns of all things.
+A file may have thousands of things that differ in a few numbers.  A rule is tested on one of them, with each
+of these numbers as an `Unknown`: it behaves like the number of that thing, and records every comparison.
+The rule's answer applies to every other thing with the same results of the comparisons.  `Conditions` writes
+that down as a function that goes over the columns of all things.
 
 >>> conditions = Conditions()
 >>> rows, values = conditions.unknown(0, 20), conditions.unknown(1, 20)

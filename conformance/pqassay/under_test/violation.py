@@ -20,12 +20,12 @@ Thing = TypeVar("Thing")
 class Violation:
     """One place where a rule is broken; see `pqassay.report.model.Position` for the fields.
 
-    ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that repairs it,
-    where the one of the table (`pqassay.checks.remedies`) is not the best one.
-    ``field`` is a text where only the check knows the place of it, which ``offset`` and ``length`` are then; the place of a
-    `Field` is looked up if it is shown.
-    ``more`` counts further places, so that a check need not yield thousands of them; ``more_row_groups`` are theirs, where they
-    differ.  ``data_file`` is the file that it is about, relative to the table, where a table says something of one.
+    ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that
+    repairs it, where the one of the table (`pqassay.checks.remedies`) is not the best one. ``field`` is text
+    if only the check knows its place, which is then ``offset`` and ``length``; the place of a `Field` is
+    looked up when it is shown. ``more`` counts further places, so that a check need not yield thousands of
+    them; ``more_row_groups`` are theirs, where they differ.  ``data_file`` is the file that it is about,
+    relative to the table, where a table says something of one.
     """
 
     message: str
@@ -110,7 +110,7 @@ def first_places(
 
 
 def keep_first(places: list[Violation], violation: Violation) -> None:
-    """Add a violation to the first ones that are held, the last of which counts those that follow."""
+    """Add a violation to the stored first ones; the last of them counts all later ones."""
     if len(places) < FIRST_POSITIONS:
         places.append(violation)
         return

@@ -1,4 +1,4 @@
-"""What was weighed of a file: for each column chunk whose values contradict claims, which side is likelier to be wrong."""
+"""The weighing of a file: for each column chunk whose values contradict claims, the side that is likelier to be wrong."""
 
 from __future__ import annotations
 

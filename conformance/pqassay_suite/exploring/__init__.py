@@ -1,9 +1,9 @@
 """Exploring: files and queries drawn at random, put to a driver until one is answered wrongly, and then made small.
 
-What lives here: which files and queries are drawn (`kinds`, `drawing`), how a file is written and changed (`drawn_file`, `changes`), how the
+Contents: which files and queries are drawn (`kinds`, `drawing`), how a file is written and changed (`drawn_file`, `changes`), how the
 driver is asked (`asking`), what of a wrong answer matters (`ingredients`), the search itself (`search`), and how a finding is shown (`recipe`).
 
-What never comes in: a golden file's bytes, and a writer of our own.  pyarrow writes the files; what it cannot write, a mutation of the
+Excluded: a golden file's bytes, and a writer of our own.  pyarrow writes the files; what it cannot write, a mutation of the
 specification makes of them.  Only `drawing` and `search` import hypothesis, which is an extra.
 
 How a finding is made: hypothesis draws a file and some queries. The truth is the rows that were handed to the writer, and the predicate's

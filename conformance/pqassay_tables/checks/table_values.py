@@ -1,4 +1,4 @@
-"""What a table says about the values of a data file, tier ``values``: the subject of the rules of each format, and how they are put to the values."""
+"""The claims of a table about the values of a data file, tier ``values``: the subject of the rules of each format, and their test on the values."""
 
 from __future__ import annotations
 

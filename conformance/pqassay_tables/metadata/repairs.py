@@ -1,4 +1,4 @@
-"""How what is wrong in a table is repaired: by the table's own software, which has to write what it records.
+"""Repairs of tables, by the table's own software, which has to update its records.
 
 A repair has a name, by which `pqassay repair` groups statements, and a text, which findings show as their remedy.
 """

@@ -1,4 +1,4 @@
-"""The rows of an Iceberg table, for queries and their true answers, and a table of the same rows of which nothing is said."""
+"""The rows of an Iceberg table, for queries and their true answers, and a table of the same rows without claims."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
     Args:
         table: The table.
         path: The data file, or the folder of the table.
-        findings: What is said falsely of it.
-        folder: Takes the true rows, and tables of the same rows about which nothing is said.
+        findings: The false claims about it.
+        folder: Takes the true rows, and tables of the same rows without claims.
     """
     queries: dict[Query, int] = {}
     queries_planned: list[Planned] = []

@@ -67,7 +67,7 @@ def stored_bound(element: SchemaElement, bound: Typed, *, above: bool) -> Stored
 
 
 def storing(form: Form, kind: ValueKind) -> Stores:
-    """What makes bounds of a kind such as a column would store.
+    """A function that makes the bounds that a column of this kind would store.
 
     Args:
         form: What values of the column are.

@@ -98,7 +98,7 @@ MOST_PLANS = 8
 
 
 class Plans(Generic[Made]):
-    """What comes of the columns of a table beside the schema of files, each made once while it is remembered."""
+    """Results of comparing the columns of a table with the schemas of files; each is computed once and cached."""
 
     def __init__(self) -> None:
         self._known: list[tuple[object, Schema, Made]] = []

@@ -90,9 +90,9 @@ class EntryBounds(Generic[Entry]):
     Attributes:
         name, type, key: Those of the column.
         entries: The entries.
-        raws: What each entry holds, of lower and of upper bounds; ``None`` where it holds nothing.
+        raws: The lower and upper bounds of each entry; ``None`` if it has none.
         values: The same as values; ``None`` for what is not a value.
-        problems: What is not a value: which entry holds it, on which side, and why.
+        problems: Invalid values: the entry, the side and the reason.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class BoundedColumn(NamedTuple):
     """A column of which entries may have bounds.
 
     Attributes:
-        name, type: What it is called, and its type.
+        name, type: Its name and its type.
         key: By what its bounds are found.
         reading: Says how its bounds are read. Raises `UnknownType`.
     """

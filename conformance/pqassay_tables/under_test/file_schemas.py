@@ -43,7 +43,7 @@ _PLANS = Plans[list[Mismatch]]()
 
 
 def mismatches(file: ClaimedFile, *problems: Problem) -> list[Mismatch]:
-    """What is wrong with the columns of a file; empty where its table says nothing. Raises what the leaves do."""
+    """The problems of the columns of a file; empty if its table has no claims. Raises what the leaves do."""
     table, schema = file.claims.schema, file.file.schema
     if not isinstance(table, TableSchema):
         return []

@@ -155,7 +155,7 @@ class JsonOfLog(ABC):
 
     @Remembered
     def content(self) -> Any:
-        """What the file holds, an error where that is not JSON. Raises `NotApplicable` without it, and `NotChecked`."""
+        """The content of the file; an error if it is not JSON. Raises `NotApplicable` without it, and `NotChecked`."""
         if self.table.at.size_of(self.name) is None:  # in a store, its listing tells
             raise NotApplicable
         try:

@@ -1,6 +1,6 @@
 """The deletion vector of a data file: its bytes, in a file of vectors or in the log, and the rows that it removes.
 
-A rule that its bytes break keeps those behind it from being asked: what is not stored as it was written says nothing.
+If its bytes break a rule, later rules are not tested: damaged bytes mean nothing.
 """
 
 from __future__ import annotations

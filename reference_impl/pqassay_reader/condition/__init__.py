@@ -1,9 +1,9 @@
 """Conditions: what they mean, stated once.
 
-What lives here: the text front (`text`), the values that types have and the places of constants among them (`kinds`), sets of such
+Contents: the text front (`text`), the values that types have and the places of constants among them (`kinds`), sets of such
 values (`values`), the normal form of a condition (`normal`), and how Arrow evaluates it (`rows`).
 
-What never comes in: files, and what their metadata say.
+Excluded: files, and what their metadata say.
 
 How it works: a condition compares a column with constants as mathematical values. A constant of any type has a place among the values of the
 column's type: it is one of them, or lies between two, or beyond all. So each comparison is true of a set of values of that type: of intervals, and of

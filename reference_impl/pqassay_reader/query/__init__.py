@@ -1,7 +1,7 @@
 """The scan: rows of files that satisfy a condition, by a ladder of ten techniques, each with a switch and a counter.
 
-What lives here: the rungs and what they save, the facts about a file and where they come from, the ranges that are fetched, the pages
-of a field and their decoding, the order in which columns are read, and the stream of batches.  What never comes in: what one
+Contents: the rungs and what they save, the facts about a file and where they come from, the ranges that are fetched, the pages
+of a field and their decoding, the order in which columns are read, and the stream of batches.  Excluded: what one
 structure claims and when that counts (`pqassay_reader.pages`), and anything of the judge.
 
 Theory of operation: a file is opened by its metadata (rung *metadata*); of its columns those are looked at that the query

@@ -1,8 +1,8 @@
 """Checks of IDX1 against the column's values, tier ``values``.
 
-The format does not say which column an index describes.  It is the one that the user names, else the one that a
-companion record names, else the one that fits: a string column whose values are the index, or a column with
-values all of which the index holds.  If none fits, the nearest one says what differs.
+The format does not say which column an index describes.  It is the column that the user names, else the one
+in a companion record, else one that fits: a string column whose values equal the index, or a column with
+values that are all in the index.  If none fits, the nearest one says what differs.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ LISTED = 3
 class IndexedColumn:
     """The column that an index describes, compared with it.
 
-    ``undecided`` names a column without values that an empty index fits, and one with values, where it is not known which
-    is meant; it is known after `comparison` was asked for.
+    ``undecided`` names a column without values that an empty index fits, and a column with values, if it is
+    unknown which one is meant. It is set after `comparison` was computed.
     """
 
     undecided: tuple[str, str] | None = None

@@ -103,7 +103,10 @@ def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterato
 
 @rule("PIX-044", of=FILE, only=lambda file: bool(file.part(ColumnChunks).having("column_index")))
 def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
-    """What the column index says need not be said twice. A writer does so everywhere or nowhere: one finding for all columns."""
+    """The column index already has this information.
+
+    A writer does so everywhere or nowhere: one finding for all columns.
+    """
     for chunk in file.part(ColumnChunks).having("column_index"):
         pages = [page for page in chunk.data_pages if page.data_header.statistics is not None]
         if pages:

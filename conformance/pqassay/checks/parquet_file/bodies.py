@@ -236,7 +236,7 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
 
 @_about("PQF-076", FaultKind.VALUES_RUN_ON)
 def nothing_follows_the_values(at: At) -> Violation:
-    """Where the end of the values is known without decoding them: that of byte arrays is, in chunks of which nothing else is said."""
+    """Whether the end of the values is known without decoding them: it is for byte arrays, in chunks without other claims."""
     expected = f"{at.expected} bytes"
     return at.body(
         f"page {at.page.number} continues after its values, of {expected}", expected, f"{at.actual} bytes"

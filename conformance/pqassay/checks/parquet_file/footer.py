@@ -228,7 +228,7 @@ def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     only=lambda group: group.part.total_compressed_size is not None,
 )
 def row_groups_end_before_the_footer(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """Each row group belongs to the split that its middle lies in, and a middle beyond the file lies in none."""
+    """Each row group belongs to the split that contains its middle; no split contains a middle beyond the file."""
     size, first = group.part.total_compressed_size or 0, _first_page(group)
     if first is None:
         raise NotApplicable

@@ -1,6 +1,6 @@
 """Checks of copies of the schema in the footer's key-value metadata, which readers take for the schema.
 
-What is wrong with a copy is found at once, for all rules about it; what is declared here is a rule's name and why it matters.
+All rules about a copy are evaluated at once; this only declares a rule's name and its reason.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CopyRules:
     """The rules about the values of one key.
 
     Args:
-        what: What such a value is called in messages.
+        what: The name of such a value in messages.
         key: The key.
         find: Finds all faults of a value.
         readable: The rule that it can be read; where that is broken, all others are open.

@@ -1,4 +1,4 @@
-"""Checks of ``_pm``: where blocks are, what row groups say together, and bytes that belong to nothing."""
+"""Checks of ``_pm``: places of blocks, row groups as a whole, and unused bytes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-053", of=PM)
 def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Everything that is known takes its bytes; what is left is padding, or what an append left behind.
+    """Known structures take their bytes; the rest is padding, or a leftover of an append.
 
     Where a reference leads astray, bytes are left that belong to something: other rules judge that.
     """

@@ -153,7 +153,7 @@ def reserved_is_zero(chunk: ChunkUnderTest) -> Violation:
 
 @chunk_rule("PM-060", lambda chunk: chunk.given.codec > max(Codec))
 def codec_is_known(chunk: ChunkUnderTest) -> Violation:
-    """Parquet's numbers, of which none is left out."""
+    """Parquet's numbers, which have no gaps."""
     codec = chunk.given.codec
     return chunk.violation(
         "codec", f"CODEC is {codec}, which names no codec", f"0 to {max(Codec)}", str(codec)

@@ -1,7 +1,8 @@
 """``_pm`` and the Parquet file beside it: which snapshot describes that file, and what both say.
 
-`Pair` is the view of both that the rules across them share.  Its properties raise what is between a check and its
-subject: a stale ``_pm`` breaks PM-100 alone, and a file that breaks a rule of its own is that rule's.
+`Pair` is the view of both that the rules across them share.  Its properties raise the error that keeps a
+check from its subject: a stale ``_pm`` breaks only PM-100, and a broken rule of either file is reported by
+that rule.
 """
 
 from __future__ import annotations

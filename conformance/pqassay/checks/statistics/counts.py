@@ -229,7 +229,7 @@ def geospatial_statistics_are_of_geometries(chunk: ColumnChunkUnderTest) -> Iter
 
 @rule("STA-076", of=CHUNK)
 def geospatial_box_bounds_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """NaN bounds nothing, and neither do the infinities with which a writer begins to look for the least and the greatest."""
+    """NaN bounds nothing, and neither do the infinities that are the initial values of a writer's search for bounds."""
     box, field = _box(chunk)
     for axis in "xyzm":
         low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")

@@ -1,4 +1,4 @@
-"""The command ``pqassay baseline``: what is known today, so that only what is new fails a check.
+"""The command ``pqassay baseline``: list today's findings, so that only new ones fail a check.
 
 Exit codes: 0 written; 2 wrong usage, or nothing to check; 4 not everything could be judged.
 """
@@ -98,7 +98,7 @@ def baseline(
 
 
 def first_time(path: str) -> Callable[[Request], Request]:
-    """What leaves out a baseline that is to be read and does not exist yet, where it is the one that is written."""
+    """Leaves out the baseline to read if it does not exist yet and is the one to write."""
 
     def prepared(request: Request) -> Request:
         named = request.options.get("baseline")

@@ -39,7 +39,7 @@ NO_FILE = "none"
 
 
 class CommandOptions(CheckOptions, Limits, total=False):
-    """What the command line has: the options of a check, and those of the report."""
+    """The options on the command line: those of a check, and those of the report."""
 
     files_from: Annotated[
         str,
@@ -150,7 +150,7 @@ Given = Mapping[str, Any]
 def checking(
     *, without: Collection[str | Panel] = (), renamed: Mapping[str, Renamed] = {}
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make commands of functions, whose first parameter is what the options below say (`Given`), before their own ones.
+    """Turn functions into commands. Their first parameter has the options below (`Given`); their own options follow.
 
     Args:
         without: Keywords of options, or panels, that the command has not.

@@ -1,7 +1,8 @@
 """The report of a check as Markdown: a short summary for the page of a CI job, or for a comment.
 
-Findings are grouped by rule, each with its first files.  Text out of files is escaped, so that it can be neither markup
-nor a mention.  GitHub refuses summaries of more than 1 MiB: what does not fit is cut, and the last line says so.
+Findings are grouped by rule, each with its first files.  Text from files is escaped, so it cannot be markup
+or a mention.  GitHub refuses summaries of more than 1 MiB: what does not fit is cut, and the last line says
+so.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A report for people at a terminal or in a log.
 
-A finding shows what is wrong, what that costs and what to do, with its first bytes; no file takes more than 25 lines.  Further
-findings of a rule take one line, and many files a table.  A verbose report has every finding of the files that it names, with
-all details.  Colour appears on a terminal only; in a pipe the text is plain.
+A finding shows the problem, its effect and the remedy, with its first bytes; a file takes at most 25 lines.
+Further findings of a rule take one line, and many files a table.  A verbose report has every finding of the
+files that it names, with all details.  Colour appears on a terminal only; in a pipe the text is plain.
 """
 
 from __future__ import annotations

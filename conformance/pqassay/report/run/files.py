@@ -27,7 +27,7 @@ class FileAsked:
         case: Its path below the folder, which is the id of its case.
         judged: The outcome of ``pqassay check`` on it.
         rows: Whether its rows are known.
-        readers: What each reader said that was asked about its rows, by name.
+        readers: The answer of each reader that was asked about its rows, by name.
         tags: Features that a reader meets in it.
     """
 
@@ -99,7 +99,7 @@ def features(
         tags: The features of each file.
         passed: Files that were answered rightly.
         failed: Files that were not.
-        unsupported: Files of which the library says that it does not have what they take.
+        unsupported: Files that need a capability which the library lacks.
     """
     counts = [
         Counter(tag for case in cases for tag in tags.get(case, ()))

@@ -1,4 +1,4 @@
-"""The result of a run of ``pqassay suite run``: what became of each request, the scores, and what was compared with what.
+"""The result of ``pqassay suite run``: the outcome of each request, the scores, and the compared versions.
 
 It belongs to the same family as the report of ``pqassay check``; its JSON Schema in ``schemas/`` is derived from these
 classes.  It holds no times and no machine's paths, so that two runs of the same driver give the same bytes.
@@ -164,7 +164,8 @@ class Result:
         answered: How many queries were answered, of a scan.
         unscored: The case counts in no score: it is not in the revision, or no longer what it was there.
         warnings: What the judge warns of in a file that was written: rule and message, whether the file passed or not.
-        pin: What came, where something is wrong, in words that change only if it says something else; expectations compare it.
+        pin: The actual answer if it is wrong, in words that only change with the answer; expectations compare
+            it.
     """
 
     case: str
@@ -197,7 +198,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Exposure:
-    """What a reader made of a well-formed lie about a file: shown, never scored.
+    """The effect of a well-formed lie on a reader: shown, never scored.
 
     Attributes:
         case: Id of the case.
@@ -295,7 +296,7 @@ class Driver:
         return f"{self.label} ({self.language})" if self.language else self.label
 
     def reads_past(self, family: str, operation: str) -> bool:
-        """Whether it does not know the index of a family, so that this operation shows only that the bytes do not disturb it.
+        """Whether the driver does not know the index of a family, so this operation only shows that the bytes do not disturb it.
 
         >>> Driver([], "", capabilities=["read", "dir.scan"]).reads_past("DIR", "scan")
         True
@@ -399,7 +400,7 @@ class RunReport:
         golden_files_sha256: Digest of the inputs of these cases, whether the driver could be asked about them or not.
         expectations_sha256: Digest of the file of expectations, where one was given.
         problems: Expectations that do not hold.
-        exposures: What the driver made of well-formed lies.
+        exposures: The effects of well-formed lies on the driver.
         not_asked: What was not asked, by the capability that is missing.
         index_left_aside: Queries that were answered rightly without the index, though they might have used it.
         options: Options of the command without which a request is not repeated.
@@ -477,7 +478,7 @@ class RunReport:
 
     @property
     def causes(self) -> list[list[Result]]:
-        """What is wrong, counts and is not expected, by cause: the gravest first, then what is most frequent."""
+        """Unexpected failures that count, by cause: the gravest first, then the most frequent."""
         return _by_cause(self.scored)
 
     @property
@@ -520,7 +521,7 @@ def _gravity(result: Result) -> int:
 
 
 def severity_name(severity: int | None) -> str:
-    """What was observed, in words; empty for nothing, and the number where another version wrote it."""
+    """The observed severity in words; empty for none, and the number if another version wrote it."""
     return "" if severity is None else SEVERITIES.get(severity, f"severity {severity}")
 
 
@@ -529,7 +530,7 @@ OF_WRITER = "w"
 
 
 def sign_of(result: Result) -> str:
-    """What was observed of a result as a key to count by: its severity, behind a ``w`` where a writer's means something else."""
+    """A key to count results by: the severity, with the prefix ``w`` if it has another meaning for writers."""
     if result.severity is None:
         return ""
     is_of_writer = result.operation in WRITING and result.severity in WRITER_SEVERITIES
@@ -544,7 +545,7 @@ def sign_words(sign: str) -> str:
 
 
 def observed_words(result: Result) -> str:
-    """What was observed of a result, in words: of a writer in those of writers; empty for nothing."""
+    """The observed severity of a result in words, which differ for writers; empty for none."""
     return sign_words(sign_of(result))
 
 

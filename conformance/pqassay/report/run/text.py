@@ -189,7 +189,7 @@ def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str,
 
 
 def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
-    """What the files of one cause have in common, and no file has that passed, in a line; none where there is nothing."""
+    """A line with the features that all files of one cause have and no passed file has; no line without such features."""
     if report.collection is None:
         return []
     names = list(dict.fromkeys(result.case for result in results))
@@ -295,7 +295,7 @@ def not_scored(report: RunReport) -> str:
 
 
 def apart(report: RunReport) -> str:
-    """What became of cases that do not count, in a line; empty where there are none."""
+    """A line with the outcomes of cases that do not count; empty if there are none."""
     by, outcomes = report.scored_by, report.summary.unscored
     if by is None or not (by.added or by.changed):
         return ""
@@ -308,7 +308,7 @@ def apart(report: RunReport) -> str:
 
 
 def exposed(report: RunReport) -> str:
-    """What the driver made of well-formed lies, in a line."""
+    """A line with the effects of well-formed lies on the driver."""
     counts: dict[str, int] = {}
     for one in report.exposures:
         counts[one.verdict] = counts.get(one.verdict, 0) + 1
@@ -316,7 +316,7 @@ def exposed(report: RunReport) -> str:
 
 
 def past_foreign(report: RunReport) -> str:
-    """How many files it read whose indexes it does not know, in a line; empty for none."""
+    """A line with the number of files that it read without knowing their indexes; empty for none."""
     passed, asked = (sum(getattr(one, name) for one in report.past_foreign) for name in ("passed", "asked"))
     return f"reads past foreign bytes, counted apart: {passed} of {asked} passed" if asked else ""
 

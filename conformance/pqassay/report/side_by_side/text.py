@@ -58,7 +58,7 @@ def render_scores(shown: SideBySide, stream: TextIO) -> None:
 
 
 def overview(shown: SideBySide) -> list[list[str]]:
-    """A row for each implementation behind a header: what passed, its counts by mark, and what was not asked."""
+    """A header, and a row for each implementation: passed cases, counts by mark, and cases that were not asked."""
     columns = shown.counted
     header = [
         "",

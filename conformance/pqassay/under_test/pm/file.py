@@ -1,6 +1,7 @@
 """A ``_pm`` file while it is judged: its bytes, its header, the chain of its snapshots, and where its blocks are.
 
-What hostile files make long is bounded here: the snapshots that are followed, and the row groups that they list together.
+This limits the work for hostile files: the number of snapshots to follow, and of row groups that they list in
+total.
 """
 
 from __future__ import annotations
@@ -343,7 +344,7 @@ class PmUnderTest:
 
     @Remembered
     def chain(self) -> Chain:
-        """All snapshots. Raises what `newest` raises; what is wrong with earlier ones is in the chain."""
+        """All snapshots. Raises the errors of `newest`; errors of earlier snapshots are in the chain."""
         chain, row_groups = Chain(self.source, [self.newest]), self.newest.fields.row_group_count
         if row_groups > MOST_ROW_GROUPS:
             chain.cut = f"there are more than {MOST_ROW_GROUPS:,} row groups"

@@ -1,4 +1,4 @@
-"""The schema of a file: its leaves, and what it alone decides of them, once for all files of a lake that share it."""
+"""The schema of a file: its leaves and everything that depends only on them, computed once for all files of a lake with this schema."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Schema:
         self._views: dict[Any, Any] = {}
 
     def view(self, make: Callable[[Schema], View]) -> View:
-        """What somebody else makes of it, made once."""
+        """A result that another module computes from it, made once."""
         if make not in self._views:
             self._views[make] = make(self)
         return cast("View", self._views[make])

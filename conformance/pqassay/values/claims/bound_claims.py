@@ -210,7 +210,7 @@ class BoundsOfPages(Claim):
 
     Attributes:
         chunk: The chunk.
-        side: What they are called: ``lower`` or ``upper``, with what tells them from others.
+        side: Their names: ``lower`` or ``upper``, with what tells them from others.
         raws: Their bytes, ``None`` for pages without.
         order: How values compare with them, and are shown; only where the comparison is given it may be ``None``.
         field: The place of each, by the number of its page.

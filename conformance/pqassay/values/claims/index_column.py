@@ -1,7 +1,7 @@
 """The values of string columns, compared with those of an index, chunk by chunk.
 
-Memory stays at the index, a bit for each value of it and each column, and a bounded number of hashes and examples of each column,
-however many distinct values it has.
+Memory is limited to the index, a bit for each of its values and each column, and a bounded number of hashes
+and examples per column, for any number of distinct values.
 """
 
 from __future__ import annotations

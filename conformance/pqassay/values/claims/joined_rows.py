@@ -90,7 +90,7 @@ class _Column(Claim):
         self._taken: list[Any] = []
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """Take what is needed; what comes of it is known beside the other columns."""
+        """Take the needed values; the result is available when the other columns have been read."""
         self._taken.append(self._rule.take(values))
         return iter(())
 

@@ -1,7 +1,7 @@
 """Rules about values, put to each column chunk while it is decoded.
 
-A value rule says what a thing claims (`Claim`), before anything is decoded; where there is nothing to compare, it makes no
-claim, and does not apply.  Once the chunk is decoded, each claim is compared with its values.  Chunks are compared in several
+A value rule returns the claims of a thing (`Claim`) before anything is decoded. Without a claim, it does not
+apply.  Once the chunk is decoded, each claim is compared with its values.  Chunks are compared in several
 threads; what concerns several chunks is settled one chunk after the other, in their order.
 
 How rules are declared is said in `pqassay.checks.value_rules`.
@@ -119,8 +119,8 @@ class Stated(NamedTuple):
     """A value rule as it is declared.
 
     Attributes:
-        statement: A function that yields the claims about a thing, or, in a family of another kind, where the thing breaks the
-            rule; or a class of rules, where something has to be known of several chunks.
+        statement: A function that yields the claims about a thing or, in other kinds of families, the places
+            that break the rule; or a class, if the rule needs several chunks.
         among: The chunks that it is about; ``None`` for all.
     """
 
@@ -259,7 +259,7 @@ class _ClaimsOfChunk:
                     self.compared.append(Compared(rule.field, rule.compares_values, is_broken, claim))
 
     def settle(self) -> None:
-        """Settle what concerns several chunks, and add what came of the claims to what came of those about other chunks."""
+        """Evaluate claims about several chunks, and add the results to those of other chunks."""
         for rule_id, claim in self._claims:
             self._note(rule_id, claim.settle)
         self._claims.clear()

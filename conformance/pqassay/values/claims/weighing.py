@@ -1,9 +1,10 @@
 """Values or metadata: which is likelier to be wrong where claims about a column chunk contradict its values.
 
-The judge cannot know, but it can weigh.  Damage in a page leaves traces: its CRC is wrong; structures that were made independently
-contradict the values and agree with each other; no value reaches the bounds; the values are all zero, or fit the bounds once their
-bytes are put in another order.  A false claim leaves others: structures beside it fit the values, and bounds occur among these.
-Each trace counts points, above zero for damaged values.  About counts of nulls, NaN and rows, only other counts of them say anything.
+The judge cannot know, but it can weigh.  Damage in a page leaves traces: a wrong CRC, independent structures
+that contradict the values but agree with each other, bounds that no value reaches, values that are all zero,
+or values that fit the bounds after reordering their bytes.  A false claim leaves others: structures beside it
+fit the values, and bounds occur among these. Each trace counts points, above zero for damaged values.  About
+counts of nulls, NaN and rows, only other counts of them say anything.
 """
 
 from __future__ import annotations

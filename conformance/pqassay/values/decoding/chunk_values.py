@@ -149,7 +149,10 @@ class ChunkValues:
                 _ = self.counts
 
     def remembered(self, make: Callable[[ChunkValues], Made]) -> Made:
-        """What somebody finds out about these values, once for all who ask. Raises what ``make`` does, each time."""
+        """A result of another module about these values, computed once.
+
+        Raises what ``make`` does, each time.
+        """
         if make not in self._remembered:
             self._remembered[make] = make(self)
         return cast("Made", self._remembered[make])

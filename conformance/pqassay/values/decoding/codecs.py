@@ -1,7 +1,7 @@
 """Page bodies without compression, and whether they have the length that their header says.
 
-pyarrow's codecs do the work.  Those that cannot work piecewise are told how long the result is and do not say how long it
-was; so what they make is measured otherwise.
+pyarrow's codecs do the work.  Codecs that cannot work piecewise need the length of the result and do not
+return the actual length, so it is measured differently.
 """
 
 from __future__ import annotations

@@ -87,9 +87,10 @@ class PageFault(NamedTuple):
 
     Attributes:
         kind: What is wrong.
-        expected, actual: What should be there, and what is: bytes, bits, values; bits beyond 64 are 0.
+        expected, actual: The expected and the actual bytes, bits or values; bits beyond 64 are 0.
         place: Which entry of the page it is about, or how many.
-        words: What codecs and decoders say; a decoder that refuses bytes: why, what it expects, and what there is.
+        words: Messages of codecs and decoders; if a decoder refuses bytes: the reason, the expected and the
+            actual value.
     """
 
     kind: FaultKind

@@ -1,7 +1,7 @@
 """Runs of levels and dictionary indexes, decoded with numpy, and what the levels of a chunk count.
 
 `pqassay_spec.parquet.encoding.levels` says what the runs mean, one value after the other; `read_runs` is tested to agree with it.
-What is counted is counted run by run: a run of a million nulls takes no more memory than one of eight.
+Counting goes run by run: a run of a million nulls takes no more memory than a run of eight.
 """
 
 from __future__ import annotations

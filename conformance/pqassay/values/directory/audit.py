@@ -1,9 +1,10 @@
 """The rows that the entries of an index directory describe, put together part by part.
 
-A family of the audit of values: each described chunk is decoded once, with all that others claim of it.  What an entry needs of a
-chunk is taken in the thread that decoded it (`EntryAudit.take`); what was taken of all columns of a row group is added to its parts
-where the row group ends, one after the other (`EntryAudit.add`).  Once all rows of a part were added, each rule about indexes of this
-type is asked about the part.  The rules are in `pqassay.checks.directory`.
+A family of the audit of values: each described chunk is decoded once, with all that others claim of it.  The
+thread that decoded a chunk extracts the data that an entry needs (`EntryAudit.take`). At the end of a row
+group, the data of all columns are added to its parts, one after the other (`EntryAudit.add`).  Once all rows
+of a part were added, each rule about indexes of this type is asked about the part.  The rules are in
+`pqassay.checks.directory`.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class EntryAudit:
         ]
 
     def take_part(self, values: ChunkValues, part: Any, rows: int, /) -> Any:
-        """What is needed of the rows of a part, of whose values those that are not null are given."""
+        """The data that a part needs from its rows; only non-null values are passed."""
         raise NotImplementedError
 
     def add(self, row_group: int, taken: Sequence[Any]) -> None:

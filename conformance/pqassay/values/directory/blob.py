@@ -139,7 +139,7 @@ class BlobUnderTest:
             raise NotApplicable
 
     def require_known(self) -> None:
-        """Raise what `plain` does, and `NotChecked` where the owner of a named type alone knows what the blob means."""
+        """Raises the errors of `plain`, and `NotChecked` if only the owner of a named type knows the meaning of the blob."""
         if self.entry.is_named:
             count_of_bytes = len(self.plain)
             reason = f"the payload of {self.entry.kind} ({count_of_bytes:,} bytes) is not known to pqassay"

@@ -92,7 +92,7 @@ def checkpoints_describe_the_table_as_the_log_does(table: DeltaTable) -> Iterato
 
 @rule("DLT-045", of=TABLE, only=has_checkpoint)
 def checkpoints_have_the_domains_of_the_log(table: DeltaTable) -> Iterator[Violation]:
-    """What a domain says, such as the highest row id, is lost with the older commits."""
+    """The contents of a domain, such as the highest row id, are lost with the older commits."""
     one, log = table.checkpoint
     if DOMAINS not in table.state.writer_features:
         raise NotApplicable

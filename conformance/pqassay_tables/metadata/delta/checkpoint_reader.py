@@ -1,8 +1,8 @@
-"""Checkpoints in Parquet, read by pyarrow in a process of its own.
+"""Checkpoints in Parquet, read by pyarrow in a separate process.
 
-pyarrow may abort on a damaged file, or wait for ever; neither may end the check of a whole lake.  One process reads checkpoint after
-checkpoint and sends the columns of actions back as Arrow's stream.  It limits itself: the system ends it when its time is over, and
-it ends when its standard input does, with the process that asked.
+pyarrow may abort or hang on a damaged file, which must not end the check of a whole lake.  One process reads
+checkpoint after checkpoint and sends the columns of actions back as Arrow's stream.  It limits itself: the
+system ends it when its time is over, and it ends when its standard input does, with the process that asked.
 
     request   seconds, 8 bytes · length, 8 bytes · the file
     reply     kind, 1 byte · length, 8 bytes · a part of the stream, nothing, or a message

@@ -38,7 +38,7 @@ class DeltaColumn:
         decimal: Precision and scale of a decimal.
         is_partition: Whether its values are in the log.
         is_required: Whether neither it nor a struct that it is in may be null.
-        changes: What its type was changed from and to, as its metadata tell; a change of what is in a list or a map has its path.
+        changes: The changes of its type, from its metadata; changes inside a list or a map have a path.
     """
 
     name: str

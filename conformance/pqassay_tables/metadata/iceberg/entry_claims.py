@@ -1,6 +1,6 @@
 """The claims of a manifest about one file, from its entry.
 
-What is not a value of its column's type is left out: rules of tier ``meta`` judge it.
+Invalid values of the column's type are left out: rules of tier ``meta`` judge them.
 """
 
 from __future__ import annotations
