@@ -1,9 +1,11 @@
 """A sample of the files of a check, chosen so that a bound can be given for those that were not judged.
 
-Files are divided into strata by what is known before any is opened: the table, and the partition or folder. Nothing that changes when files are copied or
-checked out, such as their times, has a part in it. All files have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes files from all strata in
-proportion, in each of them by chance, so that a larger sample contains the smaller one, and a sample that was interrupted goes on where
-it was. The writer of a file is in its footer: the sample grows until the bound is reached for each writer that is frequent.
+Files are divided into strata by what is known before any is opened: the table, and the partition or folder.
+Nothing that changes when files are copied or checked out, such as their times, has a part in it. All files
+have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes
+files from all strata in proportion, at random within a stratum. So a larger sample contains the smaller one,
+and an interrupted sample can continue. The writer of a file is in its footer: the sample grows until the
+bound is reached for each writer that is frequent.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ the field that explains most, then the field that explains most of the rest.
 What a field explains is counted in fields, since rules about one field are broken together anyway.  A field that conflicts merely take
 for granted explains them only if it explains three: where two damages are as likely as one, both are findings.
 
-For a chosen field the rule speaks whose verdict is strongest.  Of several rules, a rule that is broken at
-that field comes first, then a rule that compares it with no other field. Of these, the rule that needs the
-least of the file wins; of the others, the rule that looks deepest.  The rules that do not speak are *not
-checked*, as everywhere where another rule is broken.  Fields of a column explain only rules about that
+For a chosen field the rule speaks whose verdict is strongest.  Among several rules, a rule that is broken at
+that field comes first, then a rule that compares it with no other field. The first kind prefers the rule that
+looks deepest, the second kind the rule that needs the least of the file.  The rules that do not speak are
+*not checked*, as everywhere where another rule is broken.  Fields of a column explain only rules about that
 column, and fields of row groups only rules that are broken in the same row groups.
 
 Decoded values are such a field where they are likelier to be damaged than what is claimed of them (`pqassay.report.weighing`).

@@ -101,7 +101,7 @@ def _write_metrics(request: Request, report: Report, started: dt.datetime, owner
 
 
 def since_last_run(history: str, scope: str) -> Since:
-    """What ``--since last`` means: after what the last run of a history judged in each table."""
+    """The meaning of ``--since last``: after the state of each table that the last run of a history judged."""
     from pqassay.judge.selection.since import Since
     from pqassay_lake.history.stores import history_at
     from pqassay_lake.history.views import last_versions

@@ -18,7 +18,7 @@ GB = 1_000_000_000
 
 @dataclass(frozen=True)
 class StorePrices:
-    """What a store takes, in dollars: for 1,000 requests that read, and for a GB of bytes, which is nothing within a region."""
+    """The prices of a store in dollars: for 1,000 read requests, and for a GB, which is free within a region."""
 
     requests: float
     gb: float
@@ -75,7 +75,7 @@ class Estimate:
         cores: How many work at the same time.
         tier: The tier at which the check would run.
         tiers: The costs at each tier; ``values`` is missing where no file could be decoded to see, and ``meta`` where there is no table.
-        prices: What the store takes.
+        prices: The prices of the store.
         pace: How fast it is, where that was assumed and not measured.
         tables: Tables to judge, whose metadata is in all costs.
     """

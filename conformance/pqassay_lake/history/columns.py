@@ -1,7 +1,7 @@
-"""The columns of a history: one row for each run, for each writer and each table in it, for each finding, and for each file that could not be judged.
+"""The columns of a history. It has a row for each run, each writer and table of a run, each finding, and each file that could not be judged.
 
-Files without findings have no row of their own, so that a history grows by what is wrong and not by what there is; the rows of writers
-count them.
+Files without findings have no row, so a history grows with the findings and not with the files; the rows of
+writers count all files.
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ())
         files: Paths of files that are checked, as a pattern or a list may name the table itself.
 
     Raises:
-        UsageError: It lies in what is checked, or something else is there.
+        UsageError: It is inside the checked folder, or something else has this name.
     """
     place = table.resolve()
     for name in inputs:

@@ -1,8 +1,9 @@
 """Statements that repair Delta tables, in SQL of Spark.
 
-No statement of Delta names files: `UPDATE` and `DELETE` cannot take `_metadata`, `OPTIMIZE` takes small files where there are several,
-and `REORG TABLE … APPLY (PURGE)` files of which rows or columns were deleted.  But a `MERGE` of the table with the rows of a file,
-found by the name of the file, rewrites every file that has such a row: that one, and those that have an equal row.
+No statement of Delta names files: `UPDATE` and `DELETE` cannot use `_metadata`, `OPTIMIZE` only rewrites
+small files if there are several, and `REORG TABLE … APPLY (PURGE)` only files with deleted rows or columns.
+But a `MERGE` of the table with the rows of a file, selected by file name, rewrites every file with such a
+row: that file, and files with an equal row.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Step:
         rules: The rules that it repairs.
         files: How many files it concerns; 0 where it concerns the table itself.
         table: The table; empty for files of no table.
-        statements: What to run, in this order; none where a person has to decide.
+        statements: The statements to run, in this order; none if you have to decide.
         notes: What to know before.
     """
 

@@ -129,7 +129,7 @@ def text_lines(plan: Plan) -> Iterator[str]:
 
 
 def next_lines(plan: Plan, folder: Path) -> Iterator[str]:
-    """What the user does next: run what was written, once the values are known to be right, and check again."""
+    """The user's next steps: compare the values with their source, run the written statements, and check again."""
     with_statements = [step for step in plan.steps if step.statements]
     if any(step.repair == COMMANDS and not step.table for step in with_statements):
         yield f"next: {COMPARE}, then `{shlex.join(['sh', str(folder / SCRIPT), VALUES_ARE_RIGHT])}`"

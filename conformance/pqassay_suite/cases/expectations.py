@@ -1,7 +1,8 @@
 """Expectations: what an implementation is known to get wrong, with an expiry date.
 
-A file of expectations (TOML) belongs to its implementer.  It makes a run pass that fails only as foretold, and fail as soon as
-anything differs: a better result, another wrong answer, an entry that has expired or that is about nothing.
+A file of expectations (TOML) belongs to its implementer.  With it, a run passes if it fails exactly as
+expected. It fails on any difference: a better result, another wrong answer, an entry that has expired or
+matches nothing.
 
     [[expectation]]
     case = "idx1/carriage-return-*"       # id of a case, or a pattern; or a list of them

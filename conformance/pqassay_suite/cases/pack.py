@@ -101,8 +101,8 @@ def chosen(
 ) -> list[GoldenCase]:
     """The cases of a pack, in the order of their ids.
 
-    Without ``whole``: of each rule the damaged file that is about it and about the fewest others, of several the smallest; the valid
-    files that these were made from; and valid files that were made from nothing and are made into nothing.
+    Without ``whole``: for each rule the damaged file that breaks it and the fewest other rules (the smallest
+    of several), the valid files that these were made from, and independent valid files.
 
     Args:
         cases: All cases.
@@ -163,7 +163,7 @@ def packed(golden: GoldenCase) -> Packed:
 
 
 def duties(case: Case) -> list[str]:
-    """What software must do with a file, in a sentence each; none where a reader cannot be tested by it."""
+    """The required behavior of software for each file, one sentence each; none if the file cannot test a reader."""
     return [*_of_reading(case), *_of_structures(case)]
 
 
@@ -289,7 +289,7 @@ def write_pack(folder: Path, files: dict[str, bytes]) -> None:
     """Write a pack whole or not at all: it is prepared beside the folder, and then has its name.
 
     Args:
-        folder: A folder that is not there, is empty, or holds an earlier pack or seeds and nothing else.
+        folder: A folder that does not exist, is empty, or only has an earlier pack or seeds.
         files: The files by their paths in it.
 
     Raises:

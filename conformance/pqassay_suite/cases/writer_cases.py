@@ -1,4 +1,4 @@
-"""What writers are asked to write: tables whose values are at the edges of their types, with a wish about the structure at stake.
+"""Tables for writers: values at the limits of their types, with a request for a structure.
 
 These cases have no file: it is the writer's.  Their ids begin with ``write/``.
 """

@@ -123,7 +123,7 @@ def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
 
 
 def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
-    """What a driver declares, and what follows."""
+    """The declarations of a driver, and their consequences."""
     from pqassay_suite.running.runner import declared
 
     with failing():

@@ -1,4 +1,4 @@
-"""Capabilities: what a driver declares to be able to do, and what a question takes."""
+"""Capabilities: those that a driver declares, and those that a question needs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def missing_capability(
         operation: What is asked.
         family: The case's family.
         requires: What its manifest requires.
-        needs: What the types, codecs and orders of its file take.
+        needs: The capabilities that the types, codecs and orders of its file need.
         capabilities: What the driver declares.
         lacks: What it declares not to have. A name that it lacks takes the names along that begin with it.
     """

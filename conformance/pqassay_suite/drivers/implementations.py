@@ -1,4 +1,4 @@
-"""Drivers that come with pqassay: one folder each, with the command that starts it and what it takes to build it.
+"""Drivers that come with pqassay: one folder each, with the command that starts it and the commands that build it.
 
 ``driver.toml`` says so:
 
@@ -71,7 +71,7 @@ class Implementation:
         queries: Queries of a case that it is asked at most, of one that takes long for each.
         fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
         decoder: Name of the code that decodes its files: two that share it are not independent readers.
-        package: The Python distribution whose releases `of_release` takes; empty if none.
+        package: The Python distribution whose releases `of_release` accepts; empty if none.
         older: Releases of it whose results are kept beside those of the newest.
         release: The release that this one stands for; empty for the one of its sources or its environment.
     """
@@ -93,7 +93,7 @@ class Implementation:
 
     @property
     def label(self) -> str:
-        """What it is called by: its name, with the release if it is an older one."""
+        """Its name, with the release if it is an older one."""
         return f"{self.name}@{self.release}" if self.release else self.name
 
     def of_release(self, release: str) -> Implementation:

@@ -29,7 +29,7 @@ class OwnProcess:
 
     Args:
         command: What starts it, without ``--serve``.
-        limits: What one answer may take.
+        limits: The limits of one answer.
     """
 
     def __init__(self, command: Sequence[str], limits: Limits) -> None:

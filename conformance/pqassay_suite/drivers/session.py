@@ -1,7 +1,7 @@
 """A driver that goes on: requests as lines to its stdin, answers as lines from its stdout.
 
-Starting a process costs more than most answers, up to a hundred times.  The process is started when it is needed, ended
-when it does not answer in time, and started again after `MOST_REQUESTS`, so that what it forgets to free does not add up.
+Starting a process costs more than most answers, up to a hundred times.  The process is started on demand,
+ended if it does not answer in time, and restarted after `MOST_REQUESTS`, which limits memory leaks.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Said:
     Attributes:
         lines: The answers, without their line feeds.
         ended: The end of the process, if it ended, or was ended, before the last answer.
-        problem: What is wrong with what it wrote, if it was ended for that.
+        problem: The problem of its output, if it was ended for that.
         stderr: What it wrote there meanwhile.
     """
 
@@ -170,8 +170,8 @@ class _Exchange:
         """Exchange until all answers are there, the process ends, or its time is over.
 
         Args:
-            has_answered: Whether the process has answered before: then what is there already is more than it was asked. What
-                one says that has just been started, is taken for its first answer, however soon it comes.
+            has_answered: Whether the process has answered before: then what is there already is more than it
+                was asked. Output of a new process counts as its first answer, however early it comes.
         """
         stdin, stdout, stderr = self.process.stdin, self.process.stdout, self.process.stderr
         if stdin is None or stdout is None or stderr is None:

@@ -53,7 +53,7 @@ class WrittenFile:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What is to be inspected: a file, options of the check, the columns of its rows, and what was wished for."""
+    """The input of an inspection: a file, options of the check, the columns of its rows, and the requested structure."""
 
     path: str
     options: dict[str, str]

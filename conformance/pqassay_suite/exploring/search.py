@@ -41,7 +41,7 @@ class Finding:
 
     Attributes:
         question: The question.
-        difference: What is wrong with the answer.
+        difference: The problem of the answer.
         takes: The ingredients without each of which it is right.
         is_unstable: Whether a fresh process answers it rightly, or wrongly in another way.
         examples: Files that had been drawn when it was met.

@@ -68,7 +68,7 @@ class _Asker:
         self._twins: dict[bytes, _Came] = {}
 
     def survival(self, file: FutureFile) -> Survival:
-        """What comes of a file."""
+        """The outcome for a file."""
         if file.twin not in self._twins:
             self._twins[file.twin] = self._read(file, file.twin, file.names)[0]
         if self._twins[file.twin] != "reads":

@@ -1,4 +1,4 @@
-"""What was observed of a driver: how grave it is, and what its failures have in common."""
+"""Observations about a driver: the severity, and the common causes of its failures."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def without_folders(text: str) -> str:
 
 
 def blanked(text: str, names: Collection[str] = ()) -> str:
-    """A message without its numbers, folders and the names of columns, in which failures of one cause differ.
+    """A message without numbers, folders and names of columns, which differ between failures of one cause.
 
     >>> blanked("page 3 at offset 0x1f of /tmp/x/data.parquet")
     'page # at offset # of data.parquet'
@@ -136,8 +136,8 @@ def cause_of(
 ) -> str:
     """What results of one cause have in common.
 
-    A crash is known by the line that reports it and the first frame below, a refusal by its class and message, wrong rows by how
-    they differ, whatever was asked about which structure.
+    A crash is identified by the line that reports it and the first frame below, a refusal by its class and
+    message, and wrong rows by their difference, whatever the question and structure.
 
     Args:
         operation: What was asked.

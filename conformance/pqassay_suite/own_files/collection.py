@@ -1,4 +1,4 @@
-"""Cases made from somebody's own Parquet files, of which no manifest says what is right.
+"""Cases made from a user's own Parquet files, without manifests of right answers.
 
 The expected rows of a file are those that two independent readers agree about; where they do not, nothing but a crash is wrong.
 A file that the judge finds sound must be read; one that breaks a rule may be refused as well.

@@ -1,8 +1,8 @@
 """The status as Parquet's own page keeps it: one YAML file an implementation, and what measured results say against it.
 
-A file has ``engine_id``, ``last_updated`` and ``support``: for each feature ``full``, ``read``, ``write``, ``none`` or ``unknown``. What is
-written here has ``note``, ``cases`` and ``failing`` beside the status, since the one word cannot say that writing was never asked.
-This module needs PyYAML, which is an extra.
+A file has ``engine_id``, ``last_updated`` and ``support``: for each feature ``full``, ``read``, ``write``,
+``none`` or ``unknown``. The output has ``note``, ``cases`` and ``failing`` beside the status, since the
+status alone cannot show that writing was never asked. This module needs PyYAML, which is an extra.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CLAIMS: Mapping[Support, tuple[bool, bool]] = {
 
 
 class Claim(BaseModel):
-    """What a file says about one feature; other members are left aside."""
+    """The content of a file about one feature; other members are ignored."""
 
     status: Support
 
@@ -68,7 +68,7 @@ def read_status(path: Path) -> PublicStatus:
 
 
 def differences(status: StatusTable, public: PublicStatus) -> Iterator[Contradictions]:
-    """What results contradict in a public status; what was not asked, or is not shown, contradicts nothing.
+    """Contradictions between results and a public status; features that were not asked or not shown contradict nothing.
 
     Nor does a group that is read as it is stored: that takes no knowledge of its logical type.
 

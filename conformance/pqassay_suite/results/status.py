@@ -110,7 +110,7 @@ class Proofs:
     Attributes:
         cases: Ids of the cases by feature and aspect.
         columns: The columns of each file that no reader may refuse, by case.
-        kinds: What goes with each feature in these.
+        kinds: The features that accompany each feature in these.
         writers: The cases of writers.
     """
 

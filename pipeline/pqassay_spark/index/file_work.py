@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 class Outcome(StrEnum):
-    """Outcomes: a file has an index or a ``_pm`` now, a new one or one that was updated; had it and has not changed; or cannot have it."""
+    """Outcomes: a file has a new or updated index or ``_pm``, already had one, or cannot have one."""
 
     INDEXED = "indexed"
     GENERATED = "generated"

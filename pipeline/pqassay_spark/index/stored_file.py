@@ -1,7 +1,7 @@
 """Indexing an object of a store: fetched whole, indexed as a local file, and put back whole.
 
-Object stores have no rename, but replace an object at once.  The new object is put under a hidden name first; only when it is there
-with all its bytes does the store copy it over the old one, so that no failure on the way leaves half an object.
+Object stores have no rename, but replace an object at once.  The new object is first put under a hidden name.
+Only when it is complete does the store copy it over the old one, so a failure never leaves half an object.
 """
 
 from __future__ import annotations

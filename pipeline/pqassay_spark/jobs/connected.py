@@ -1,8 +1,8 @@
 """Sessions of Spark Connect: work on executors without a Spark context, by `mapInArrow`, and what else a context would do.
 
-A session of Connect speaks to a server, so that this side needs no Java and no Spark of its own.  It has no RDDs and no
-accumulators: tasks travel as the rows of a table, one in each partition, and results come back as rows, each with what it
-counts, as soon as its task ends.
+A session of Connect speaks to a server, so that this side needs no Java and no Spark of its own.  It has no
+RDDs and no accumulators: tasks are sent as rows of a table, one per partition, and results come back as rows
+with their counts, as soon as each task ends.
 
 Source: "Spark Connect Overview" of Apache Spark's documentation.
 """

@@ -164,8 +164,8 @@ def watched(
 ) -> Result:
     """Run a job of Spark, and glance at it several times a second until it is over.
 
-    Spark's call does not return before the job is over, and a signal would wait as long; so it has a thread of its
-    own, and whatever is raised on this one, `KeyboardInterrupt` above all, cancels the job.
+    Spark's call only returns at the end of the job, and a signal would wait that long. So the call has a
+    separate thread, and an exception in this one, mainly `KeyboardInterrupt`, cancels the job.
 
     Args:
         spark: The session.

@@ -109,7 +109,7 @@ class Answerer:
 
     @property
     def aside(self) -> list[str]:
-        """What was left aside of the directories so far, and why, one line for each; of sketches, refusals tell."""
+        """The ignored entries of directories so far, with reasons, one line each; refusals name sketches."""
         lines = [
             f"{file.name}: {one}"
             for file in self.lake.known
@@ -129,9 +129,10 @@ class Answerer:
             Undecodable: Pages cannot be decoded.
             OSError: A file cannot be read any more.
 
-        Counts, sums of whole numbers and decimals, and bounds are exact.  A sum of floating point numbers is the exact sum of what is added,
-        rounded once at the end: of rows, and of zone sums, each of which was rounded once itself.  An average is the exact sum divided by the
-        count, rounded once.  Types are those of DuckDB: decimals of 38 digits for sums of whole numbers and decimals, doubles for averages.
+        Counts, sums of whole numbers and decimals, and bounds are exact.  A sum of floating point numbers is
+        the exact sum of rows and of zone sums, rounded once at the end; each zone sum was rounded once
+        itself.  An average is the exact sum divided by the count, rounded once.  Types are those of DuckDB:
+        decimals of 38 digits for sums of whole numbers and decimals, doubles for averages.
 
         Estimates come of sketches alone, never of rows, and of their bounds as `Answer.estimates` has them.
         """

@@ -193,7 +193,7 @@ def _of_file(
 
 
 def _entry_sketches(file: KnownFile, entry: UsableEntry) -> EntrySketches | None:
-    """The sketches of an entry, read once; ``None`` if it is left aside."""
+    """The sketches of an entry, read once; ``None`` if it is ignored."""
     key = entry.entry.key
     if key not in file.blobs:
         try:

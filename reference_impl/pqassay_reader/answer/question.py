@@ -91,7 +91,7 @@ class Question:
         output: For each column of the answer its name, and what it holds.
         group_by: The columns by which rows are grouped.
         predicate: The condition; ``None`` for all rows.
-        order_by: By what the rows of the answer are ordered; where that leaves them equal, they are ordered by their groups.
+        order_by: The order of the rows of the answer; equal rows are ordered by their groups.
         limit: How many of them there are at most; ``None`` for all.
         offset: How many are left out at the beginning.
     """

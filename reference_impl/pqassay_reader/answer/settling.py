@@ -1,4 +1,4 @@
-"""What metadata say about a condition before a row is read: in which row groups it may be true of a row, and in which it is true of all.
+"""The facts of metadata about a condition before rows are read: the row groups in which it may be true for a row, and those in which it is true for all rows.
 
 Three things are asked: what folders stand for, distinct sets, and the statistics of footers.  None decides more than it knows.  Bounds settle that a condition is true
 of all rows only where the footer counts no nulls: of a null, a comparison is not true.
@@ -50,7 +50,8 @@ def settled(
         lake: The files.
         predicate: The condition; ``None`` for all rows.
         fields: The fields at the top level that would be read without what is known.
-        asks_statistics: Whether statistics are asked where nothing else settles a part; it takes a while, row group by row group.
+        asks_statistics: Whether statistics are used if nothing else decides a part; this is slow, row group
+            by row group.
 
     Raises:
         Refused: The condition does not fit the columns.

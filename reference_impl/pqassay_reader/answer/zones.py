@@ -1,7 +1,8 @@
 """Which row groups zone sums or footers answer, and what is added up for them.
 
-Sums answer for a row group if each part of the condition is about their keys or known to be true of all its rows, if the question groups by their keys alone, and
-if there are sums of each measure.  Sums of a whole file answer for all its row groups or for none.
+Sums answer for a row group under three conditions. Each part of the condition is about their keys or true for
+all rows, the question only groups by their keys, and there are sums of each measure.  Sums of a whole file
+answer for all its row groups or for none.
 
 Source: chapter ``directory.md``, section "Zone sums".
 """

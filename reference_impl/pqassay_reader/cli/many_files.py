@@ -31,7 +31,7 @@ def progress_bar(what: str) -> Generator[Callable[[int, int], Any] | None]:
 
 @contextlib.contextmanager
 def reported_files(path: str) -> Generator[None]:
-    """End the command with one line, whatever goes wrong with the files of a path or URI, or with what is asked of them."""
+    """End the command with one line for any error of the files of a path or URI, or of the question."""
     import pyarrow as pa
 
     from pqassay_reference.errors import Refused, Undecodable

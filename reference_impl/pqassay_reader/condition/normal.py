@@ -183,7 +183,7 @@ def folded(
     of_all: Callable[[Iterator[Answer]], Answer],
     of_any: Callable[[Iterator[Answer]], Answer],
 ) -> Answer:
-    """What is known of a condition, given what is known of tests, and how that is joined; parts are asked when they are needed."""
+    """The result for a condition, from the results for its tests and a way to join them; parts are evaluated on demand."""
     if isinstance(condition, ColumnTest):
         return of_test(condition)
     parts = (folded(part, of_test, of_all, of_any) for part in condition.parts)

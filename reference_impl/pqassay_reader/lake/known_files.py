@@ -36,7 +36,7 @@ NOT_INDEXED = "it has no IDX1 index, and no matching distinct set"
 
 
 class EngineSets(FileSets):
-    """Sets of which those with NaN leave nothing out: engines disagree about what is true of NaN."""
+    """Sets; those with NaN exclude nothing, since engines disagree about comparisons with NaN."""
 
     def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
         """See `FileSets.by_group`."""
@@ -68,7 +68,7 @@ class KnownFiles:
     damaged: tuple[str, ...] = ()
 
     def of(self, condition: Condition) -> FileSets:
-        """What is known of the columns of a condition; what was not read before is read, if it may pay.
+        """The facts about the columns of a condition; missing facts are read if this may pay off.
 
         Raises:
             OSError: A file cannot be read.
@@ -114,7 +114,7 @@ class KnownFiles:
 
     @property
     def aside(self) -> tuple[str, ...]:
-        """What is left aside of index directories, stale or damaged, one sentence for each."""
+        """The ignored entries of index directories, stale or damaged, one sentence each."""
         known = zip(self.paths, self.sets.files, strict=True)
         lines = [f"{path}: {one}" for path, file in known if file for one in file.directory.aside]
         return (*lines, *(f"{path}: {reason}" for path, reason in self.sets.unfit.items()))

@@ -1,7 +1,8 @@
 """Looking at a ``_pm`` as a careful reader does: its parts, how they lie to each other, and the whole chain of snapshots.
 
-The reference's own opinion, without the judge: the first thing that is wrong is raised.  What only wastes space or
-speed is left alone.  The Parquet file beside it is looked at by `pqassay_reader.lint.pm_data`.
+The reference's own opinion, without the judge: the first thing that is wrong is raised.  Problems that only
+waste space or time are not reported.  The Parquet file beside it is looked at by
+`pqassay_reader.lint.pm_data`.
 
 Source: chapter ``pm.md``.
 """

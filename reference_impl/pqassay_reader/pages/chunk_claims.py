@@ -1,9 +1,9 @@
 """The claims of one column chunk: statistics, bloom filter, column index and offset index, and when they count.
 
-An index may save work, it may never decide more than it knows.  So a structure counts only where it agrees with itself and
-with its neighbours: lists of one length, bounds that are values of the type and are in their order, counts that add up,
-rows and places in ascending order.  Bounds count only under an order that is known; zeros have two signs, and NaN is nowhere in
-them.
+An index may save work, it may never decide more than it knows.  So a structure counts only if it agrees with
+itself and with related structures: lists of equal length, bounds that are values of the type and in order,
+counts that add up, ascending rows and places.  Bounds count only under an order that is known; zeros have two
+signs, and NaN is nowhere in them.
 
 Source: chapters ``page_index.md`` and ``bloom.md``; the search is that of `pqassay_spec.parquet.page_search`.
 """

@@ -106,7 +106,8 @@ class FileSets:
 
         Args:
             condition: The condition.
-            granularities: Those of the sets that are asked; sets of pages leave out a row group of which they leave out every page.
+            granularities: The row groups that the sets keep; sets of pages exclude a row group if they
+                exclude every page.
         """
 
         def of_test(test: ColumnTest) -> Mask:
@@ -146,7 +147,7 @@ class FileSets:
         Args:
             one: The set.
             mask: What is true of its parts.
-            otherwise: What is taken for true of a row group that the set says nothing about.
+            otherwise: The assumed result for a row group that the set does not describe.
         """
         by_file = one.sets.granularity is Granularity.FILE
         places = one.sets.parts.row_group

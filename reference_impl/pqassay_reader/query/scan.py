@@ -55,7 +55,7 @@ class Scan:
 
     Attributes:
         schema: Names and types of the columns that are returned.
-        counters: What was left after each rung, and what was fetched, of all iterations so far.
+        counters: The rest after each rung, and the fetched data, of all iterations so far.
         messages: For each file whose embedded index had no say, why.
         aside: For each file the entries of its index directory that were left aside, and why.
         rungs: The rungs that are used.

@@ -175,7 +175,7 @@ def _share(text: str) -> float:
 
 
 def pair(folder: Path) -> tuple[Path, Path]:
-    """The two files; what is missing is said with what makes it."""
+    """The two files; the error for a missing file names the command that makes it."""
     from pqassay_reference.pm.growth import pair_of
 
     if not os.path.exists(folder):

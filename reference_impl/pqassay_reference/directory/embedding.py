@@ -44,7 +44,7 @@ class Change(NamedTuple):
 
 
 class EmbeddingPlan(NamedTuple):
-    """What is to be done to the entries of a file: see `Changed` for what is `removed` and what one is `unable` to make."""
+    """The planned changes of the entries of a file: see `Changed` for `removed` and `unable`."""
 
     made: Sequence[MadeIndex] = ()
     removed: tuple[Entry, ...] = ()
@@ -61,7 +61,7 @@ class Changed:
         replaced: Keys of the entries whose place they took.
         removed: Entries that were removed.
         left: Entries that stay.
-        damaged: What was wrong with directories that cannot be read, which were left out.
+        damaged: The errors of unreadable directories, which were left out.
         dead: Bytes of blobs in the body that nothing refers to any more.
         unable: Of `refresh_indexes`, the stale entries that stay, each with the reason.
         state: Size and time of the written file; ``None`` if nothing was written.

@@ -72,7 +72,7 @@ def _called(place: str, folder: str, name: str) -> str:
 
 
 def table_among(paths: Iterable[str], is_hidden: Callable[[str], bool] = lambda _: False) -> Table | None:
-    """The table to which one of some files belongs as metadata; ``None`` if there is none. Hidden ones are left aside."""
+    """The table to which one of some files belongs as metadata; ``None`` if there is none. Hidden ones are ignored."""
     for path in paths:
         # Most paths have none of it, and there may be very many.
         if DELTA_LOG in path or ICEBERG_METADATA in path:

@@ -1,6 +1,6 @@
 """Making ``_pm`` for a Parquet file that has none, from its footer alone.
 
-What the file has to say is `pqassay_spec.pm.from_parquet.snapshot`; how it is written is `pqassay_reference.pm.write`.  The
+The content comes from `pqassay_spec.pm.from_parquet.snapshot`; `pqassay_reference.pm.write` writes it.  The
 Parquet file is only read.
 """
 

@@ -1,7 +1,7 @@
 """The parts of a ``_pm`` file as bytes: header, block, footer.
 
-A value says what is in them, never where: the header is the same for all snapshots, a block can be at any offset
-that is aligned, and a footer is told where its blocks went.
+A value has their content, not their places: the header is the same for all snapshots, a block can be at any
+aligned offset, and a footer gets the places of its blocks.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """

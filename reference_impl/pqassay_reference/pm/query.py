@@ -58,7 +58,7 @@ class PlannedRange(NamedTuple):
 
 
 class FetchPlan(NamedTuple):
-    """What to fetch, and what not.
+    """The chunks to fetch, and those to skip.
 
     Attributes:
         ranges: The column chunks to fetch.
@@ -302,7 +302,7 @@ class _Times:
 def migrate(data: bytes, *, parquet_file_size: int | None = None) -> bytes:
     """A file rewritten from an older one alone, without the Parquet file: one snapshot, and nothing dead.
 
-    What the older one does not say is left out: a reader takes that as absent, not as zero.
+    Facts that the older one lacks are left out: to a reader they are absent, not zero.
 
     Args:
         data: The older file.

@@ -1,7 +1,7 @@
 """Writing ``_pm``: a whole file from the value of a snapshot, and the next snapshot behind it.
 
-An update writes and syncs everything while the committed size still says that it is not there; then it writes the
-committed size, in one piece, and syncs.  A writer that is stopped before has written nothing that a reader believes.
+An update writes and syncs everything beyond the committed size; then it writes the committed size in one
+piece, and syncs.  A writer that is stopped before has written nothing that a reader believes.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """

@@ -35,7 +35,7 @@ class Extracted:
     Attributes:
         layout: ``published``, ``draft G0`` or ``draft G1``.
         offset: File offset of the blob.
-        values: What was written: the payload split at line feeds and nothing else.
+        values: The written values: the payload split only at line feeds.
         published: What the published reader gets; ``None`` for draft G0, which it cannot read.
         companion: The companion record if the file has one that may be trusted.
         mistrust: Why a companion record that is there does not count.

@@ -172,8 +172,8 @@ def restamped(before: FileMetaData, after: FileMetaData) -> tuple[list[Entry], l
         after: The footer that describes the same data and says less about it.
 
     Returns:
-        The entries, those that were good with the shape that the new footer gives; and those that need an offset
-        index that is gone, which are no longer among them.
+        The entries, with fresh ones updated to the shape of the new footer; and the removed entries, which
+        need an offset index that no longer exists.
     """
     kept: list[Entry] = []
     lost: list[Entry] = []

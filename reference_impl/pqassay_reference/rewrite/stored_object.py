@@ -65,7 +65,7 @@ class Location:
         scheme: What pyarrow calls the kind of store.
         system: The store, as pyarrow knows it.
         path: The path within it.
-        options: What the URI says about the store behind its question mark.
+        options: The options of the store after the question mark of the URI.
     """
 
     name: str

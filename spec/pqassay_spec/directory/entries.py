@@ -152,7 +152,7 @@ LENGTH_SIZE = Int32ul.sizeof()
 
 
 class EntryKey(NamedTuple):
-    """What tells an entry from all others of a file: a newer entry with the same key takes its place."""
+    """The unique key of an entry in a file: a newer entry with the same key replaces it."""
 
     type: int
     granularity: int

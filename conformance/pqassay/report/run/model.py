@@ -100,7 +100,7 @@ Blame = Literal["by the index", "of the filter", "without it too"]
 library can switch the index off, so that what filters without it may be the driver, or another part of the library."""
 
 ExposureVerdict = Literal["right", "rows lost", "wrong rows", "refused", "crashed", "unsupported"]
-"""What a reader made of a well-formed lie."""
+"""The effect of a well-formed lie on a reader."""
 
 
 @dataclass(frozen=True)

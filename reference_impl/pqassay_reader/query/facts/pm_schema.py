@@ -1,6 +1,6 @@
 """The schema of a file by the columns of its ``_pm``: fields and leaves, each made when it is asked for.
 
-A query looks at few columns of a file, however many there are; so what is made of all of them is kept to their names and types.
+A query uses few columns of a file, so only names and types of all columns are kept.
 
 Source: chapter ``scan.md``, section "Metadata".
 """

@@ -195,7 +195,7 @@ class PageLayout:
         ]
 
     def cost_of(self, blocks: Numbers) -> tuple[int, int, int]:
-        """What it takes to read some blocks page by page: pages, bytes of pages, and bytes of dictionaries."""
+        """The cost to read some blocks page by page: pages, bytes of pages, and bytes of dictionaries."""
         if not self.is_paged:
             return len(self.leaves), sum(leaf.stop - leaf.start for leaf in self.leaves), 0
         pages = [page for leaf in self.leaves for page in self.pages_of(leaf, blocks)]

@@ -1,7 +1,7 @@
 """The entries of a file's index directories that may be used, by what the footer alone says.
 
-Nothing here raises for what a directory says: an index may save work, it may never decide more than it knows, and a damaged one
-does not make it fail.  An entry that is not known or stale is left aside, with the reason.
+Nothing here raises because of a directory's content: an index may save work, but a damaged index must not
+cause a failure or a wrong decision.  An entry that is not known or stale is left aside, with the reason.
 
 Source: chapter ``directory.md``, section "Reading".
 """
