@@ -99,7 +99,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Ask about these files; two other readers decide what is right.",
+            help="Test with these files; two other readers give the expected rows.",
         ),
     ] = None,
     max_size: Annotated[
@@ -147,7 +147,7 @@ def run(
         ),
     ] = None,
     hello: Annotated[
-        bool, typer.Option("--hello", help="Show what the driver declares and which cases that selects.")
+        bool, typer.Option("--hello", help="Show the driver's capabilities and the cases that they select.")
     ] = False,
     list_only: Annotated[
         bool, typer.Option("--list", help="List the cases that would be asked; start nothing.")
@@ -158,7 +158,12 @@ def run(
     output: OutputFile = None,
     verbose: Verbose = False,
 ) -> None:
-    """Test a reader or writer, in any language, with golden or your own files."""
+    """Test a reader or writer with golden files.
+
+    A driver connects it to pqassay: a small program in any language.
+
+    `pqassay suite new-driver` makes one, and --driver names a shipped one.
+    """
     require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
     chosen_format = format_of(output_format, output)
     several = len(set(shipped or ())) + bool(driver) > 1

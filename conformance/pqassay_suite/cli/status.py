@@ -69,7 +69,7 @@ def export_status(
 ) -> None:
     """Print what results show for each feature of Parquet's status page.
 
-    A failure counts against a feature only if columns that lack just this feature are right.
+    A failure counts against a feature only if the reader is right about columns without just this feature.
     """
     from pqassay.cli.output import print_written
     from pqassay.errors import UsageError

@@ -151,7 +151,7 @@ def _magic_ends(source: Source) -> Iterator[int]:
         while position >= 0:
             if next(attempts) > MOST_ATTEMPTS:
                 raise Refused(
-                    f"more than {MOST_ATTEMPTS} places look like earlier footers; leave the history out"
+                    f"more than {MOST_ATTEMPTS} places look like earlier footers; leave out --history"
                 )
             yield start + position + MAGIC_SIZE
             position = raw.find(MAGIC, position + 1)

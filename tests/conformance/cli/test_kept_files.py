@@ -55,7 +55,7 @@ def test_a_file_that_pqassay_did_not_write_is_not_replaced(content: bytes) -> No
     result = check("--output", "mine", "d")
 
     assert (2, content) == (result.exit_code, Path("mine").read_bytes())
-    assert "mine: pqassay did not write this file; remove it or write somewhere else" in result.stderr
+    assert "mine: pqassay did not write this file; remove it or choose another file" in result.stderr
 
 
 def test_reports_are_replaced_and_so_is_an_empty_file() -> None:

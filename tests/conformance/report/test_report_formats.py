@@ -437,7 +437,7 @@ def test_check_prints_each_format_and_keeps_its_exit_code(tmp_path: Path) -> Non
     ("arguments", "words"),
     [
         (["missing.json"], "missing.json: No such file"),
-        (["{report}", "--output", "{report}"], "this is the report to read"),
+        (["{report}", "--output", "{report}"], "this is the input report"),
         (["{report}", "--site", "example.org"], "not an address"),
         (
             ["{report}", "--against", "{report}", "--format", "sarif"],

@@ -241,7 +241,7 @@ def test_the_command_puts_several_results_side_by_side(tmp_path: Path) -> None:
             "several results are printed in the formats text, json, html, not junit",
         ),
         (["--against", "{one}"], "--against compares one report with an earlier one; here are 2"),
-        (["--output", "{two}"], "this is the report to read"),
+        (["--output", "{two}"], "this is the input report"),
         (["{check}"], "check.json: this is a report of pqassay check; only results of pqassay suite run"),
         (["-", "-"], "only one report can come from stdin"),
     ],

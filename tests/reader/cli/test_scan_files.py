@@ -47,6 +47,19 @@ def test_the_files_that_remain_are_listed_with_the_reason_then_those_that_are_sk
     assert "" == done.stderr
 
 
+def test_a_note_names_the_command_that_adds_an_index_if_no_file_has_one(tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    (folder / "a.parquet").write_bytes(parquet(lake_table(["Oman"])))
+    done = run(folder, "nation = 'Oman'")
+
+    assert 0 == done.exit_code
+    assert (
+        "note: no file has an index; `pqassay embed PATH --column COLUMN` adds one"
+        == done.stderr.splitlines()[-1]
+    )
+
+
 def test_nothing_remaining_is_an_answer(lake: Path) -> None:
     done = run(lake, "nation = 'Fiji'")
 

@@ -184,7 +184,7 @@ def test_an_extension_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     path.write_bytes(TinyParquet(SALES.columns, extensions={"footer": b"sixteen bytes id"}).build())
     before = path.read_bytes()
 
-    with pytest.raises(Refused, match="taken by something else"):
+    with pytest.raises(Refused, match="another program uses the footer"):
         add_indexes(path, [_request(SETS, "metal", Placement.EXTENSION)])
     assert before == path.read_bytes()
 
