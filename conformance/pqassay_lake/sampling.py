@@ -46,7 +46,7 @@ PER_WRITER = 20
 
 
 class Stratum(NamedTuple):
-    """What files of a stratum have in common."""
+    """The common parts of files of a stratum."""
 
     table: str
     partition: str
@@ -255,8 +255,8 @@ def sampled(
         plan: All that could be judged. Tables are judged whatever the sample is.
         wish: What is asked of the sample.
         judge: Judges some of the targets.
-        save: Told the report so far and the positions of its files, after each batch.
-        progress: Told about each file.
+        save: Called with the report so far and the positions of its files, after each batch.
+        progress: Called with each file.
 
     Returns:
         The plan of what was judged, and the report, with `Report.sample`.

@@ -80,7 +80,7 @@ class Answer:
         problem: Why a thing could not be tested, if so; where another one breaks the rule, that is what counts.
         hindrances: All that kept it from being tested somewhere.
         failure: What kept the rule from being tested on the whole file, through no fault of its bytes.
-        mistake: What kept it from being tested somewhere by a mistake in this program; places that were found still count.
+        mistake: The reason why it was not tested somewhere by a mistake in this program; places that were found still count.
     """
 
     groups: dict[str | None, BrokenPlaces] = field(default_factory=dict[str | None, BrokenPlaces])

@@ -48,7 +48,7 @@ class Lesson(NamedTuple):
 
 
 class _Kind:
-    """What is known of one kind of chunk: how many were met, and what examples have shown."""
+    """The facts about one kind of chunk: how many were met, and what examples have shown."""
 
     def __init__(self) -> None:
         self.seen = 0

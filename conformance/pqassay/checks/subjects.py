@@ -32,7 +32,7 @@ class Subject(Generic[Thing]):
     """A kind of thing that rules are about.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         find: The things of this kind in a file. It raises like a test, for all of its rules.
         placed: Adds to a violation where its thing is, if the check did not say.
         agrees_if_empty: Whether its rules are kept where there are no such things: two files without row groups agree in all of

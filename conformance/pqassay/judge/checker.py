@@ -112,7 +112,7 @@ class Work(Protocol):
 
     @property
     def listing(self) -> Listing | None:
-        """What lists folders, if not the judge."""
+        """The function that lists folders, if not the judge."""
         ...
 
     def judge(self, plan: CheckPlan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
@@ -150,7 +150,7 @@ def check(
         timeout: Seconds that one file may take; by default 60 and one for each MB, at every tier; 0 for no limit. Without
             ``jobs`` there is none.
         memory: Bytes that a worker may allocate, on Linux; by default its share of the machine; 0 for no limit.
-        progress: Told about each file.
+        progress: Called with each file.
         **options: The options of ``pqassay check``, under the same names (``skip_rule`` for ``--skip-rule``);
             see `pqassay.judge.options.CheckOptions`.
 
@@ -280,7 +280,7 @@ def concluded(plan: CheckPlan, results: Iterable[Judged], progress: Progress | N
     Args:
         plan: What was to be judged.
         results: The verdicts, in the order of the plan's targets.
-        progress: Told about each file as its verdict comes.
+        progress: Called with each file and its verdict.
     """
     files, coverages = _collected(results, len(plan.targets), progress)
     report = Report(

@@ -142,7 +142,7 @@ def check_source(
         kind: The kind of file that the bytes are; rules for other kinds are not applicable.
         beside: Opens a file of the same folder by its name.
         table: The table that is judged, or to which the file belongs.
-        claims: What that table says about the file.
+        claims: The claims of that table about the file.
 
     Returns:
         The report, and the coverage that it will name.

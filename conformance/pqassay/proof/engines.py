@@ -46,9 +46,9 @@ class Engine:
     """An engine.
 
     Attributes:
-        name: What options call it.
-        title: What reports call it.
-        distribution: What pip calls it.
+        name: Its name in options.
+        title: Its name in reports.
+        distribution: Its name for pip.
         program: Writes its program.
         rows: An expression that makes a list of tuples of ``result``.
         starts_slowly: Whether it is asked last, and as little as possible.

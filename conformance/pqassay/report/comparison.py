@@ -32,11 +32,11 @@ class ComparedEntry:
         where: The file or the case.
         part: The column or the operation.
         rule: The rule, where there is one.
-        before: What the earlier report says.
-        after: What the later report says.
+        before: The value in the earlier report.
+        after: The value in the later report.
         counted: Whether this is a reason to fail.
-        severity: What was observed of a result of a run, see `SEVERITIES`: later, or earlier where it is right now.
-        cause: What results with the same cause have in common.
+        severity: The observation of a result of a run, see `SEVERITIES`: later, or earlier where it is right now.
+        cause: The common parts of results with the same cause.
     """
 
     change: Change

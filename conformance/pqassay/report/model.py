@@ -236,7 +236,7 @@ class Gap:
 
     @property
     def name(self) -> str:
-        """What a baseline calls it."""
+        """Its name in a baseline."""
         return f"{GAP}{self.obstacle}"
 
     @property

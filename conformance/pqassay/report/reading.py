@@ -28,7 +28,7 @@ def parse(content: bytes, name: str) -> Report | RunReport:
 
     Args:
         content: The bytes.
-        name: What messages call them.
+        name: Its name in messages.
 
     Raises:
         UsageError: It is not a report, or one of another version; the message names file and member.

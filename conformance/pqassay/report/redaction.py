@@ -55,7 +55,7 @@ def without_values(report: Report, salt: str | None = None) -> Report:
 
     Args:
         report: The report.
-        salt: What digests begin with; see `salt_of`.
+        salt: The beginning of digests; see `salt_of`.
     """
     key = salt_of(salt).encode("utf-8", "surrogateescape")
     coverages = {

@@ -147,7 +147,7 @@ class View:
     Attributes:
         kind: ``check`` or ``run``.
         title: What was done.
-        outcome: What came of it.
+        outcome: Its outcome.
         tone: Its colour.
         place: What a place is called: ``file`` or ``case``.
         facts: Labels and values about the whole.
@@ -157,8 +157,8 @@ class View:
         scores: Rows of a table, its header first; empty for a check.
         not_failing: A line with the number of findings that do not fail because the check is pinned to a
             release; empty for none.
-        alarms: What is wrong with a list of known things.
-        ignored: What was met and not judged.
+        alarms: The problems of a list of known things.
+        ignored: Files that were found but not judged.
         unchecked: What was not checked, and why.
         remarks: Lines about what was not asked or does not count, in a run.
         exposure: Rows of a table of the effects of well-formed lies on a reader, header first; empty if none

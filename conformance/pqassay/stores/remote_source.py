@@ -63,7 +63,7 @@ Answer = TypeVar("Answer")
 def patiently(request: Callable[[], Answer]) -> Answer:
     """Make a request, and make it again, later and later, while the store says that there are too many.
 
-    The library of a store has repeated it by that store's own policy before it raises. Raises what the request does.
+    The library of a store has repeated it by that store's own policy before it raises. Raises the errors of the request.
     """
     for wait in WAITS:
         try:
@@ -157,7 +157,7 @@ class RemoteSource:
 
     Args:
         file: The file.
-        name: What messages call it.
+        name: Its name in messages.
         tails: How much of its end is fetched at once, and where it is noted how much was needed; by default `TAIL`.
     """
 

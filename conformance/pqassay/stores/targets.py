@@ -105,7 +105,7 @@ def find(
         literal: Further paths in which wildcards mean themselves.
         include: Patterns of files to judge that folders hold beside those that are known by their names.
         exclude: Patterns of files and folders to leave out; what is named itself is still judged.
-        listing: What lists folders of stores, in the order of `pqassay.stores.remote.listing`, which does it by default.
+        listing: The function that lists folders of stores, in the order of `pqassay.stores.remote.listing`, which does it by default.
         moment: Which state of tables is judged; ``None`` if what a table is stored in is judged as files.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a table says about one data file: the model that every format of tables feeds.
+"""The claims of a table about one data file: the model that every format of tables feeds.
 
 A claim has its value, in a form that does not depend on the format, and its `Place` in the table's own files.  Claims are small, and
 go with their file to its judge, another process included.
@@ -99,7 +99,7 @@ class Count(NamedTuple):
 
 
 class Metric(Enum):
-    """What a table says about a column of a file, as messages call it."""
+    """The claims of a table about a column of a file, as messages call it."""
 
     SIZE = "size"
     """Bytes of its chunks."""
@@ -128,7 +128,7 @@ class TableColumn(NamedTuple):
 
     Attributes:
         key: By what claims about it are found, see `ColumnMetrics.given`.
-        name: What users call the column.
+        name: The users' name of the column.
         path: The names by which it is found in the file, below the root; empty where it is found by id.
         field_id: The id by which it is found, where it is.
         type: The type that the table gives it, in the format's words.
@@ -239,7 +239,7 @@ class RowOrder:
 
 @dataclass(frozen=True, slots=True)
 class DeletesClaims:
-    """What a table says about a delete file.
+    """The claims of a table about a delete file.
 
     Attributes:
         place: Where the table says it, in the entry of the file.

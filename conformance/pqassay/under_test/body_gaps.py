@@ -143,7 +143,7 @@ class Gaps:
 
     Args:
         source: The file.
-        around: What its footer says.
+        around: Its footer.
     """
 
     def __init__(self, source: Source, around: Surroundings) -> None:

@@ -40,7 +40,7 @@ class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
     """A rule could not be tested; the message is the reason that the report gives.
 
     Attributes:
-        obstacle: What kept it from being tested.
+        obstacle: The reason why it was not tested.
         judgeable: False where the reason leaves the whole file unjudged: its pages cannot be decoded.
         hides_column: False where the column is still checked: the payload of an index of it is not known.
     """
@@ -212,7 +212,7 @@ class FileUnderTest:
         left_out: The rules that are not tested; values of which no other speaks are not decoded.
         prefix: Begins the paths of its fields where it is not the file that the report is about.
         table: The table that is judged, or to which the file belongs.
-        claims: What that table says about the file; ``None`` for a table itself.
+        claims: The claims of that table about the file; ``None`` for a table itself.
     """
 
     source: Source

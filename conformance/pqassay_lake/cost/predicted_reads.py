@@ -143,7 +143,7 @@ def traffic_of(name: str, size: int, reads: list[Read], tails: Tails) -> Traffic
         name: Its name.
         size: Its length.
         reads: The reads.
-        tails: What is known of the ends of objects before; this one is added.
+        tails: The facts about the ends of objects before; this one is added.
     """
     object_ = _EmptyObject(size)
     source = _Unread(object_, name, tails)

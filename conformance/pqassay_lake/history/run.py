@@ -25,7 +25,7 @@ class Run:
 
     Attributes:
         at: When it began.
-        scope: What was asked to be checked.
+        scope: The targets of the check.
         partial: Whether only some of it was judged.
         id: Its unique id; ids begin with the time, so they are in the order of runs.
     """

@@ -36,7 +36,7 @@ def is_settled(stamp: Stamp, started: int) -> bool:
 
 
 def state_of(stamp: Stamp, report: FileReport, etag: str | None, *, started: int) -> FileState:
-    """What a table says about a file beside the verdict on it.
+    """The claims of a table about a file beside the verdict on it.
 
     Args:
         stamp: The stamp that was taken before it was judged.

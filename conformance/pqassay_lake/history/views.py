@@ -172,7 +172,7 @@ def findings_view(
     Args:
         history: The history.
         run: The id of a run, or the beginning of one.
-        by: By what they are grouped.
+        by: The grouping.
         only_new: Whether those that are not new, or are known to a baseline, are left out.
         lesser: Whether those are told too that do not make a file nonconformant.
 

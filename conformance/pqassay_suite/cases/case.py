@@ -31,7 +31,7 @@ class GoldenCase:
     """A case with the folder that it was loaded from.
 
     Attributes:
-        case: What its manifest says.
+        case: Its manifest.
         folder: Where it is.
         manifest_sha256: Digest of its manifest.
         asked_sha256: Digest of what it asks, see `pqassay_spec.golden.revision.case_digest`.

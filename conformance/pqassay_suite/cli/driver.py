@@ -141,7 +141,7 @@ def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
 
 
 def print_times(times: Times) -> None:
-    """What took how long, for people."""
+    """The times, for people."""
     parts = [f"{name} {seconds:.1f} s for {count}" for name, (count, seconds) in times.by_operation().items()]
     if parts:
         typer.echo(f"times: {', '.join(parts)}")

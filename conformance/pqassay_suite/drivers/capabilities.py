@@ -41,8 +41,8 @@ def missing_capability(
         family: The case's family.
         requires: What its manifest requires.
         needs: The capabilities that the types, codecs and orders of its file need.
-        capabilities: What the driver declares.
-        lacks: What it declares not to have. A name that it lacks takes the names along that begin with it.
+        capabilities: The declared capabilities.
+        lacks: The capabilities that it declares as missing. A name that it lacks takes the names along that begin with it.
     """
     declared = _implied(tuple(capabilities))
     if operation == "read":  # any reader of Parquet, whatever it knows of the family

@@ -62,7 +62,7 @@ class Implementation:
     Attributes:
         name: Its folder's name, by which it is called.
         folder: Where its sources are.
-        title: What tables call it.
+        title: Its name in tables.
         language: What it is written in.
         command: How it is started; see the module.
         needs: Programs, Python distributions behind ``python:``, and the least release of a JDK behind ``java:``.

@@ -44,7 +44,7 @@ SERVE = "--serve"
 
 @dataclass(frozen=True)
 class Said:
-    """What came of a request.
+    """The outcome of a request.
 
     Attributes:
         lines: The answers, without their line feeds.

@@ -33,7 +33,7 @@ class Survival:
 
     Attributes:
         id: The kind of the file.
-        outcome: What came.
+        outcome: The actual answer.
         is_kept: Whether this keeps the promise of the format, or the twin is not read either.
         details: The message of the refusal or crash, or which rows are wrong; empty where all is read.
     """

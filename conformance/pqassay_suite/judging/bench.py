@@ -31,10 +31,10 @@ class Judgement:
     Attributes:
         right: Whether it is right.
         reason: What is wrong, in one line.
-        expected: What should have come.
-        actual: What came.
+        expected: The expected answer.
+        actual: The actual answer.
         rules: Rules that a written file breaks.
-        fault: What is wrong with it; ``accident`` is a refusal that is right in itself.
+        fault: The problems of it; ``accident`` is a refusal that is right in itself.
         difference: The path of the first member of a value that differs.
         cause: What differs, in words without names and values, where these tell failures of one cause.
         warnings: What the judge warns of in a written file.

@@ -12,7 +12,7 @@ from pqassay.report.run.model import TELLING, UNMET, Operation, Outcome, Result
 from pqassay_spec.golden.case import Case
 
 Fault = Literal["wrong", "refused", "declined", "accepted", "crashed", "accident", "protocol", "unfulfilled"]
-"""What is wrong with an answer: what it says, that it is a refusal (``declined``: on purpose), that it is not an answer, that there is none, or that
+"""The problems of an answer: what it says, that it is a refusal (``declined``: on purpose), that it is not an answer, that there is none, or that
 a wish is not met."""
 
 _SEVERITIES: Mapping[Fault, tuple[int, int]] = {
@@ -134,16 +134,16 @@ def cause_of(
     names: Collection[str] = (),
     differs: str = "",
 ) -> str:
-    """What results of one cause have in common.
+    """The common parts of results of one cause.
 
     A crash is identified by the line that reports it and the first frame below, a refusal by its class and
     message, and wrong rows by their difference, whatever the question and structure.
 
     Args:
         operation: What was asked.
-        outcome: What became of it.
+        outcome: Its outcome.
         reason: Why, in one line.
-        actual: What came.
+        actual: The actual answer.
         stderr: What the driver wrote there.
         names: Names of the columns of the file.
         differs: How what came differs, see `pqassay_suite.judging.differences`.
@@ -180,7 +180,7 @@ _SELECTS = re.compile(r"wrong rows: rows (missing|too many)(?!.* where )(?!.*, (
 
 
 def refusal_of(raised: str | None, message: str, names: Collection[str]) -> str:
-    """What refusals of one cause have in common: the class of the exception, if the driver names it, and the message."""
+    """The common parts of refusals of one cause: the class of the exception, if the driver names it, and the message."""
     return f"refusal: {': '.join(filter(None, (raised, blanked(message, names))))}"
 
 

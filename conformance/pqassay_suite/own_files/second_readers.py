@@ -167,7 +167,7 @@ def second_readers(decoder: str | None, hello: str | None) -> SecondReaders:
 
     Args:
         decoder: Whose code the driver under test decodes files with, as far as that is known.
-        hello: What it calls itself.
+        hello: Its own name.
 
     Raises:
         TooFewReadersError: See there.

@@ -74,7 +74,7 @@ def differences(status: StatusTable, public: PublicStatus) -> Iterator[Contradic
 
     Args:
         status: The status of one implementation.
-        public: What is claimed of it.
+        public: The claims about it.
     """
     as_stored = {feature.id for feature in features() if feature.as_stored}
     for row in status.rows:
@@ -95,7 +95,7 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
     Args:
         status: The table.
         dates: The day of each implementation's results, where it is known.
-        engine_ids: What the public page calls each.
+        engine_ids: Its name on the public page.
         stream: Where to.
     """
     documents: list[dict[str, Any]] = []
@@ -117,7 +117,7 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
 
 
 def _entry(cells: Mapping[Aspect, StatusCell]) -> dict[str, Any]:
-    """What a file says about one feature: the status, what it rests upon, and the cases."""
+    """The facts of a file about one feature: the status, what it rests upon, and the cases."""
     entry: dict[str, Any] = {"status": _support(cells)}
     entry["note"] = "; ".join(f"{aspect}: {_words(cell)}" for aspect, cell in cells.items())
     if "writes" not in cells:

@@ -171,7 +171,7 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
 
     Args:
         report: The results.
-        name: What messages call them.
+        name: Its name in messages.
         cases: All cases of today.
 
     Raises:
@@ -203,7 +203,7 @@ def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[G
 
     Args:
         reports: Their results.
-        names: What messages call these.
+        names: Their names in messages.
         cases: All cases of today.
 
     Raises:

@@ -71,7 +71,7 @@ class Judged:
         is_not_known: The same, said by exit status 3: the driver knows nothing of scans of this family.
         is_left_aside: The index was not used.
         pin: What came, if it is not right; see `pqassay_suite.judging.pins`.
-        before: What came of it before, wrong, where it is right now that a fresh process was asked.
+        before: Its outcome before, wrong, where it is right now that a fresh process was asked.
     """
 
     known: KnownQuery

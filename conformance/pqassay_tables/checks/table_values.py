@@ -22,7 +22,7 @@ class ClaimedValues:
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """What came of each rule. Raises what the audit of values does."""
+        """The outcome of each rule. Raises the errors of the audit of values."""
         return self.file.part(ValueAudit).outcomes
 
 

@@ -81,7 +81,7 @@ def _footer(data: bytes, start: int, sink: Sink) -> FormatError | None:
 
 
 def _blobs(data: bytes) -> list[Any]:
-    """What the footer says about each blob; nothing if it is not JSON, which is reported where it is shown."""
+    """The facts of the footer about each blob; nothing if it is not JSON, which is reported where it is shown."""
     try:
         found: Any = json.loads(data)
     except (ValueError, RecursionError):

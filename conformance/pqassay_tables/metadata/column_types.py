@@ -175,7 +175,7 @@ class TableField(NamedTuple):
     """A column of a table, or what is in it.
 
     Attributes:
-        name: What users call it, its path joined by dots.
+        name: The users' name of the column, its path joined by dots.
         names: The names by which a file may have it.
         field_id: The id by which a file has it, where files have ids.
         type: Its type in the words of the format.

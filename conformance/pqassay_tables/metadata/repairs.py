@@ -15,7 +15,7 @@ class Repair(NamedTuple):
     """One way to repair a table.
 
     Attributes:
-        name: What plans call it.
+        name: Its name in plans.
         text: What findings say.
     """
 

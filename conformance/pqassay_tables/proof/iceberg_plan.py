@@ -35,7 +35,7 @@ class IcebergRows(TableRows):
 
     @property
     def state(self) -> IcebergState:
-        """What its metadata say. Raises `FormatError`, `NotChecked` and `OSError`."""
+        """Its metadata. Raises `FormatError`, `NotChecked` and `OSError`."""
         if self._state is None:
             state = read_iceberg(self.table)
             require_few(len(state.entries))

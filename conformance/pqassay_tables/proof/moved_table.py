@@ -64,7 +64,7 @@ def place_for(table: str) -> str:
 
 @contextlib.contextmanager
 def copied(table: str) -> Generator[str]:
-    """A copy in a new folder, whose name is as long as that of `place_for`. Raises what `copy_moved` does."""
+    """A copy in a new folder, whose name is as long as that of `place_for`. Raises the errors of `copy_moved`."""
     parent, _, name = place_for(table).rpartition("/")
     prefix = name[:-RANDOM] if len(name) >= RANDOM else ""
     with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as folder:

@@ -88,7 +88,7 @@ class DeltaRows(TableRows):
 
     @property
     def state(self) -> DeltaState:
-        """What its log says. Raises `FormatError` and `OSError`."""
+        """The state of its log. Raises `FormatError` and `OSError`."""
         if self._state is None:
             self._state = read_state(self.table)
             if self._state.schema.mode != "none":

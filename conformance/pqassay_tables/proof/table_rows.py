@@ -52,7 +52,7 @@ class TableRows(ABC):
     @property
     @abstractmethod
     def live(self) -> Mapping[str, tuple[str, FileClaims]]:
-        """By live data file, relative to the table: where its entry is, as fields of findings begin, and what it says. Raises what reading the metadata does."""
+        """By live data file, relative to the table: where its entry is, as fields of findings begin, and what it says. Raises the errors of reading the metadata."""
 
     @property
     @abstractmethod
@@ -61,7 +61,7 @@ class TableRows(ABC):
 
     @property
     def delete_files(self) -> Collection[str]:
-        """The files that name deleted rows, relative to the table. Raises what reading the metadata does."""
+        """The files that name deleted rows, relative to the table. Raises the errors of reading the metadata."""
         return ()
 
     @property

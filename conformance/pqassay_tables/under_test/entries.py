@@ -20,7 +20,7 @@ Entry = TypeVar("Entry")
 
 
 class Listed(Protocol):
-    """What the metadata of a table say about a live file."""
+    """The claims of a table's metadata about a live file."""
 
     @property
     def inside(self) -> str | None:
@@ -37,7 +37,7 @@ class LiveEntry(Generic[Table, Said]):
 
     Attributes:
         table: The table.
-        entry: What its metadata say.
+        entry: Its metadata.
     """
 
     __slots__ = ("_size", "entry", "table")
@@ -149,7 +149,7 @@ class BoundedColumn(NamedTuple):
 
     Attributes:
         name, type: Its name and its type.
-        key: By what its bounds are found.
+        key: The key of its bounds.
         reading: Says how its bounds are read. Raises `UnknownType`.
     """
 

@@ -14,7 +14,7 @@ from pqassay_tables.under_test.claimed_columns import ClaimedFile, Plans
 
 
 class Problem(Enum):
-    """What is wrong with a column."""
+    """The problems of a column."""
 
     TYPE = "its values are not of the column's type"
     OTHER_TYPE = "its type differs, but its values can be read as the column's type"
@@ -24,7 +24,7 @@ class Problem(Enum):
 
 
 class Mismatch(NamedTuple):
-    """What is wrong with a column.
+    """The problems of a column.
 
     Attributes:
         problem: What.
@@ -43,7 +43,7 @@ _PLANS = Plans[list[Mismatch]]()
 
 
 def mismatches(file: ClaimedFile, *problems: Problem) -> list[Mismatch]:
-    """The problems of the columns of a file; empty if its table has no claims. Raises what the leaves do."""
+    """The problems of the columns of a file; empty if its table has no claims. Raises the errors of the leaves."""
     table, schema = file.claims.schema, file.file.schema
     if not isinstance(table, TableSchema):
         return []

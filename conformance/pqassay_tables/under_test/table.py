@@ -85,7 +85,7 @@ class DeltaTable(TableUnderTest):
 
     @Remembered
     def state(self) -> DeltaState:
-        """What its log says. Raises `FormatError` of the rules DLT-001 to DLT-005, and `NotChecked`."""
+        """The state of its log. Raises `FormatError` of the rules DLT-001 to DLT-005, and `NotChecked`."""
         try:
             return delta_state(self.at)
         except NoVersionError as error:

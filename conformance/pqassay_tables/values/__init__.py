@@ -1,4 +1,4 @@
-"""What a table says about a data file, compared with the values: bounds, counts, partition values, deletion vectors.
+"""The claims of a table about a data file, compared with the values: bounds, counts, partition values, deletion vectors.
 
 Contents: the comparison with the model that all formats of tables feed (`table_claims`), partition transforms, and the bitmaps of
 deletion vectors.

@@ -218,7 +218,7 @@ class _BitmapReader:
         return raw
 
     def _wrong(self, reason: str, name: str, size: int, expected: str, actual: str = "") -> Malformed:
-        """What is wrong with the bytes that were taken last."""
+        """The problems of the bytes that were taken last."""
         return Malformed(
             reason,
             field=self._named(name),

@@ -189,7 +189,7 @@ class OfAllChunks(ValueRule):
         raise NotImplementedError
 
     def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """What is claimed of a chunk beside all others of its column."""
+        """The claims about a chunk beside all others of its column."""
         for column, claimed in self._claimed.get(chunk.ordinal, ()):
             yield _Part(self, claimed, self._taken.setdefault(id(column), []))
 
@@ -208,7 +208,7 @@ class OfAllChunks(ValueRule):
 
 
 class _Part(Claim):
-    """What is claimed of one chunk beside others."""
+    """The claims about one chunk beside others."""
 
     def __init__(self, rule: OfAllChunks, claimed: Any, taken: list[Any]) -> None:
         self._rule = rule
@@ -232,7 +232,7 @@ class ClaimedCounts(OfAllChunks):
 
     Attributes:
         metric: What is counted.
-        are: What its values are, for messages.
+        are: The kind of its values, for messages.
     """
 
     metric = Metric.NULLS

@@ -63,7 +63,7 @@ def judged(
         settings: How to judge them.
         means: How to use the executors.
         wants_etags: Whether to ask for the etags of objects.
-        tell: Told how far it has come.
+        tell: Called with the progress.
 
     Returns:
         The verdicts, in the order of the targets.

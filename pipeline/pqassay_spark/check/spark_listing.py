@@ -82,7 +82,7 @@ def list_task(task: bytes, count: Count) -> bytes:
 
     Args:
         task: Packed: the store, the paths of the folders, and the number of names that all paths begin with.
-        count: Told how many files there are.
+        count: Called with the number of files.
 
     Returns:
         Packed: the files, or a text that says why they cannot be listed.

@@ -40,7 +40,7 @@ class FileOutcome:
 
     Attributes:
         name: Its path relative to the root.
-        outcome: What became of it.
+        outcome: Its outcome.
         reason: Why it was refused; empty otherwise.
     """
 
@@ -63,7 +63,7 @@ class Run(Generic[AnyOutcome]):
 
     Attributes:
         root: The folder.
-        files: What became of each file, by name.
+        files: The outcome of each file, by name.
     """
 
     root: str

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pqassay_spark.jobs.spark_jobs import Counts, Work
 
 SCHEME = "sc://"
-"""What the address of a server of Spark Connect begins with."""
+"""The beginning of the address of a server of Spark Connect."""
 
 REMOTE = "SPARK_REMOTE"
 """Environment variable with the address of the server, where a program names none."""
@@ -142,7 +142,7 @@ def cores(spark: SparkSession) -> int:
 
 
 def session_id(spark: SparkSession) -> str:
-    """What the server calls a session."""
+    """The server's id of a session."""
     return str(cast("Any", spark).session_id)
 
 
@@ -159,7 +159,7 @@ def run(
         spark: The session.
         tasks: What to do; each is a partition of its own.
         work: What does it.
-        tell: Told how much is done whenever a task has ended.
+        tell: Called with the progress whenever a task has ended.
         results: Gets the result of each task that ended, by its position, of a job that fails as well.
 
     Returns:

@@ -60,7 +60,7 @@ def open_session(
     what they run.
 
     Args:
-        name: What Spark calls the application.
+        name: The name of the application in Spark.
         master: URL of the cluster's master, ``local[N]``, or the address of a server of Spark Connect (``sc://host:15002``), which
             needs no Java here and has settings of its own.  By default the master of ``spark-submit`` if that
             started this process, or the Spark Connect server in ``SPARK_REMOTE``, and otherwise all cores of

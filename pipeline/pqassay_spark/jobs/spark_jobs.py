@@ -121,8 +121,8 @@ def run(
         spark: The session.
         tasks: What to do; each is a task of Spark, and the first one starts first.
         work: What does it.
-        description: What Spark's own pages call the job.
-        tell: Told several times a second how much is done.
+        description: The name of the job in Spark's pages.
+        tell: Called with the progress several times a second.
 
     Returns:
         The results, in the order of the tasks.
@@ -171,7 +171,7 @@ def watched(
         spark: The session.
         job: Runs the job and returns what it gives.
         glance: Called while it runs, on this thread.
-        description: What Spark's own pages call it.
+        description: The name of the job in Spark's pages.
 
     Raises:
         Exception: What the job raises.

@@ -103,7 +103,7 @@ class _Questioner:
     may_be_old: bool
 
     def known(self, tree: Tree, *, negated: bool) -> Tree | None:
-        """What is known of a tree, with constants as Spark compares them: true wherever the tree may be true; ``None`` if nothing is known.
+        """The facts about a tree, with constants as Spark compares them: true wherever the tree may be true; ``None`` if nothing is known.
 
         Args:
             tree: A part of the predicate.

@@ -28,7 +28,7 @@ SKETCHES = tuple(kind.name for kind in KINDS.values())
 
 @dataclass(frozen=True)
 class Effort:
-    """What it took to answer a question.
+    """The effort of answering a question.
 
     Attributes:
         files: Files of the lake.
@@ -67,7 +67,7 @@ class Answer:
 
     Attributes:
         table: The result, in the order that was asked for, and by its groups where none was.
-        effort: What it took.
+        effort: The effort.
         estimates: Which of its columns are approximate, and within which bounds.
     """
 
@@ -80,7 +80,7 @@ class Answerer:
     """The files of a folder, opened once and asked often, by one thread at a time. See `Answerer.open`.
 
     Attributes:
-        lake: What is known of the files, as they were when they were opened.
+        lake: The facts about the files, as they were when they were opened.
     """
 
     def __init__(self, lake: Lake) -> None:

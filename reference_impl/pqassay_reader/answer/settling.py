@@ -28,7 +28,7 @@ from pqassay_reader.query.facts.footer_facts import NOWHERE
 
 
 class Settled(NamedTuple):
-    """What is known of a part of a condition, for each row group.
+    """The facts about a part of a condition, for each row group.
 
     Attributes:
         condition: The part.
@@ -100,7 +100,7 @@ def _is_true_of_all(file: KnownFile, group: int, condition: Condition) -> bool:
 
 
 def _claims(file: KnownFile, group: int, name: str) -> ChunkClaims | None:
-    """What a file says about a column; ``None`` where there is no such one, or several."""
+    """The facts of a file about a column; ``None`` where there is no such one, or several."""
     places = [at for at, leaf in enumerate(file.facts.leaves) if leaf.is_called(name)]
     claims = file.facts.claims_of(NOWHERE, group, places[0]) if len(places) == 1 else None
     return claims if claims is not None and claims.is_readable else None

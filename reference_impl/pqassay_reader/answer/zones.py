@@ -71,7 +71,7 @@ def answered_by_zones(
     Args:
         lake: The files.
         asked: The question.
-        known: What is known of the parts of its condition.
+        known: The facts about the parts of its condition.
         needed: For each row group, whether a row of it may satisfy the condition.
         fields: The fields at the top level that would be read.
 

@@ -21,7 +21,7 @@ from pqassay_reference.columns.literals import PlacedTree, python_value
 from pqassay_reference.errors import Refused
 
 Answer = TypeVar("Answer")
-"""What is known of a condition: rows, masks, yes or no."""
+"""The facts about a condition: rows, masks, yes or no."""
 
 TypeOf = Callable[[str], Any]
 """The type of a column as Arrow has it, by the name that conditions call it."""
@@ -32,7 +32,7 @@ class ColumnTest:
     """A condition on one column: true of a row whose value is in a set.
 
     Attributes:
-        column: What conditions call the column.
+        column: The column names in conditions.
         kind: Its type.
         values: The set.
     """

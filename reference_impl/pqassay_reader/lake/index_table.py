@@ -173,7 +173,7 @@ class Contents:
 
     Attributes:
         columns: By the name of each column, its rows: those of parts, and the number of their run as ``run``.
-        damaged: What is wrong with parts that cannot be read, one sentence each.
+        damaged: The problems of parts that cannot be read, one sentence each.
     """
 
     columns: dict[str, pa.Table]

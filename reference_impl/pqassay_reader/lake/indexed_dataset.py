@@ -79,7 +79,7 @@ class Decision:
     Attributes:
         known: The files.
         condition: The condition; ``None`` where nothing is known of it.
-        sets: What is known of its columns.
+        sets: The facts about its columns.
         left: For each row group, whether it is kept.
     """
 

@@ -35,7 +35,7 @@ class KnownFile:
         keeps_tail: Whether what came along with the footer is kept in any case.
 
     Attributes:
-        name: What messages call it: of a local file below the working directory, the path from there.
+        name: Its name in messages: of a local file below the working directory, the path from there.
         size: Its bytes.
         facts: Its footer, without Arrow's schema.
         directory: Its entries, and the ignored ones.

@@ -55,7 +55,7 @@ class KnownFiles:
         later: By the column that they describe, the IDX1 indexes that did not come along with their footers, by the numbers of their files.
         described: Says what an index of a file is good for: the column and its values, or why nothing.
         unknown: For the number of each file of which nothing is known, why.
-        damaged: What is wrong with the index table.
+        damaged: The problems of the index table.
     """
 
     paths: tuple[str, ...]

@@ -80,9 +80,9 @@ class ChunkClaims:
         source: The file.
         body: Where the body begins and ends.
         row_count: Rows of its row group.
-        chunk: What the footer says about it.
+        chunk: The facts of the footer about it.
         leaf: Its column.
-        column_order: What the footer says about the column's order.
+        column_order: The facts of the footer about the column's order.
         used: Names of what took part in a decision.
     """
 

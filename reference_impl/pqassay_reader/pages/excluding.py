@@ -43,7 +43,7 @@ class ColumnSets:
 
     Args:
         sets: As they were read.
-        name: What conditions call the column.
+        name: The column names in conditions.
         kind: The type in which it is compared.
 
     Attributes:

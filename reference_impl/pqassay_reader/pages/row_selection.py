@@ -16,7 +16,7 @@ from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_spec.parquet.page_search import Rows, intersection, union
 
 Chunk = TypeVar("Chunk")
-"""What is known of a column chunk."""
+"""The facts about a column chunk."""
 
 
 def by_statistics(chunk: ChunkClaims, test: ColumnTest) -> Rows:

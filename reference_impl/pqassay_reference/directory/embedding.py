@@ -239,7 +239,7 @@ def changed_file(
     Args:
         file: The file.
         footer: Its footer, encoded.
-        indexes: What the footer has.
+        indexes: The content of the footer.
         made: The indexes that come.
         gone: Keys of the entries that go, among them those that are replaced.
 

@@ -46,7 +46,7 @@ def require_no_table(
         filesystem: Where the folder is.
         folder: The folder, as the filesystem calls it.
         found: The paths of all files below it.
-        name: What the user calls the folder.
+        name: The user's name of the folder.
         is_hidden: Whether nothing is read of a folder below it, by its path.
     """
     table = table_among(found, is_hidden) or table_around(filesystem, folder)

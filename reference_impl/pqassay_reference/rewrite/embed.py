@@ -82,7 +82,7 @@ class EmbeddedColumns:
     """The values of several columns, read while the index of the first was embedded.
 
     Attributes:
-        embedded: What was embedded.
+        embedded: The embedded index.
         columns: Values, nulls and rows of each column, in the order in which they were named.
         state: Size and time of the file with the index, taken before it got its name.
     """

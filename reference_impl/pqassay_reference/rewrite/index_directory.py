@@ -43,7 +43,7 @@ class Indexes:
         entries: The entries; of those with one key, the last.
         places: Positions of the pairs that hold them, or that cannot be read, among all pairs.
         foreign: Directories of other major versions, which are left alone.
-        damaged: What is wrong with those that cannot be read.
+        damaged: The problems of those that cannot be read.
         area: The blobs in the footer's extension field; ``None`` if there is no such field.
     """
 
@@ -139,7 +139,7 @@ def relocated(
 
     Args:
         kept: Entries that stay, wherever their blobs are.
-        indexes: What the footer has.
+        indexes: The content of the footer.
         added: Entries that come, with their blobs.
 
     Returns:

@@ -62,7 +62,7 @@ class Location:
 
     Attributes:
         name: The URI without credentials and options, for people.
-        scheme: What pyarrow calls the kind of store.
+        scheme: pyarrow's name of the kind of store.
         system: The store, as pyarrow knows it.
         path: The path within it.
         options: The options of the store after the question mark of the URI.

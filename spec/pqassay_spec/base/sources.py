@@ -62,7 +62,7 @@ class CallableSource:
     """A source over a function that reads, such as the slices of a file that a browser was given.
 
     Args:
-        name: What messages call it.
+        name: Its name in messages.
         size: Its length in bytes.
         read: ``(offset, length) -> bytes``; only called with ranges inside.
     """
@@ -108,7 +108,7 @@ class FileSource:
 
     Args:
         path: The file.
-        name: What messages call it; by default the path.
+        name: Its name in messages; by default the path.
         flags: Of ``os.open``; reading by default.
     """
 

@@ -136,7 +136,7 @@ HEADER = Struct(
     "reserved" / Int16ul * "0.",
     "entry_count" / Int32ul * "Entries.",
 )
-"""What a directory begins with, in every version."""
+"""The beginning of a directory, in every version."""
 
 DIRECTORY = Struct(
     *HEADER.subcons,

@@ -35,7 +35,7 @@ ABSENT = -1
 # --8<-- [start:grammar]
 @flat_struct
 class ChunkShape(FlatStruct):
-    """What the footer says about one column chunk."""
+    """The facts of the footer about one column chunk."""
 
     num_rows: int = member(Int64sl, "Rows of the row group.")
     num_values: int = member(Int64sl, "Values, nulls included.")
@@ -82,7 +82,7 @@ def shape_bytes(footer: FileMetaData, columns: Sequence[Path]) -> bytes:
 
 
 def shape_of(footer: FileMetaData, columns: Sequence[Path], digest: Digest = xxh64) -> int:
-    """The shape of some columns of a file: XXH64 with seed 0. Raises what `shape_bytes` does."""
+    """The shape of some columns of a file: XXH64 with seed 0. Raises the errors of `shape_bytes`."""
     return digest(shape_bytes(footer, columns))
 
 

@@ -39,7 +39,7 @@ class SumKind(IntEnum):
 # --8<-- [start:grammar]
 @flat_struct
 class SumsHead(FlatStruct):
-    """What the blob begins with."""
+    """The beginning of the blob."""
 
     part_count: int = member(Int32ul, "Parts: 1, or those of the granularity.")
     group_count: int = member(Int32ul, "Groups of all parts.")

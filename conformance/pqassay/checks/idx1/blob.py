@@ -66,7 +66,7 @@ class EmbeddedIndex:
 
     @Remembered
     def offset(self) -> int:
-        """The offset, inside the body. Raises what `number` does, and IDX1-005."""
+        """The offset, inside the body. Raises the errors of `number`, and IDX1-005."""
         offset = self.number
         start, end = self.file.framing.body_start, self.file.framing.footer_start
         room = 0 if self.text(idx1.LENGTH_KEY) is not None else idx1.HEADER_SIZE

@@ -81,7 +81,7 @@ class IndexedColumn:
         return family
 
     def _require_columns(self) -> None:
-        """Raise what `family` does, unless there are an index and columns to compare."""
+        """Raise the errors of `family`, unless there are an index and columns to compare."""
         _ = self.values
         if not self.candidates:
             raise Broken("IDX1-018")

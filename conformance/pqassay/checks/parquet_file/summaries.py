@@ -23,7 +23,7 @@ class NamedFile(NamedTuple):
     Attributes:
         summary: The summary.
         path: The file, relative to it.
-        groups: What the summary says about its row groups, in order.
+        groups: The claims of the summary about its row groups, in order.
     """
 
     summary: FileUnderTest

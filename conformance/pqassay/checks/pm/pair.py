@@ -85,7 +85,7 @@ class FilePair:
 
     @property
     def header(self) -> Header:
-        """The header of ``_pm``. Raises what `pm_header.read_header` does."""
+        """The header of ``_pm``. Raises the errors of `pm_header.read_header`."""
         return self.parsed.header
 
     @property
@@ -203,7 +203,7 @@ class FilePair:
 
     @property
     def newest(self) -> Snapshot:
-        """The newest snapshot. Raises what `pm_file.read_snapshot` does."""
+        """The newest snapshot. Raises the errors of `pm_file.read_snapshot`."""
         return self.parsed.newest
 
     @Remembered

@@ -249,7 +249,7 @@ class Request:
 
     @property
     def scope(self) -> str:
-        """What is asked to be checked, as a history names it."""
+        """The targets of the check, as in a history."""
         return scope_of(self.paths)
 
     @property
@@ -398,7 +398,7 @@ def _size(text: str) -> int:
 
 
 def scope_of(paths: Sequence[str]) -> str:
-    """What is asked to be checked, as a history names it."""
+    """The targets of the check, as in a history."""
     return ",".join(paths)
 
 

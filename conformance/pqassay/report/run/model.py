@@ -74,14 +74,14 @@ SEVERITIES: dict[int, str] = {
     8: "refusal of an odd but legal file",
     UNMET: "writes a file that differs from the request",
 }
-"""What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
+"""The observation, the gravest first. It is about what the driver did, not about what the rule could do."""
 
 WRITER_SEVERITIES: dict[int, str] = {
     1: "writes a wrong file",
     2: "crashes while writing",
     3: "refuses to write",
 }
-"""What was observed of a writer, where it is something else than of a reader."""
+"""The observation of a writer, where it is something else than of a reader."""
 
 FOREIGN = ("IDX1", "DIR")
 """Families whose indexes are bytes that Parquet does not define. A reader that does not know them reads past them."""
@@ -147,19 +147,19 @@ class Result:
         case: Id of the case; ``hello`` for the greeting.
         family: The case's family, empty for the greeting.
         operation: What was asked.
-        outcome: What became of it.
+        outcome: Its outcome.
         reason: Why, in one line; empty for what passed.
         rules: Rules that the case, or the file that was written, is about.
         reader_rules: Rules for readers that the answer breaks.
-        expected: What should have come.
-        actual: What came.
+        expected: The expected answer.
+        actual: The actual answer.
         first_difference: The path of the first member that differs, of a value.
         stderr: What the driver wrote there, where it gave no answer: the lines that tell most.
         known: An expectation says that this is so.
         title: What the case is about, where something is wrong.
         effect: What a file like this could do to users, where something is wrong.
-        severity: What was observed, see `SEVERITIES`, where something is wrong.
-        cause: What results with the same cause have in common.
+        severity: The observation, see `SEVERITIES`, where something is wrong.
+        cause: The common parts of results with the same cause.
         query: The worst query, of a scan.
         answered: How many queries were answered, of a scan.
         unscored: The case counts in no score: it is not in the revision, or no longer what it was there.
@@ -401,7 +401,7 @@ class RunReport:
         expectations_sha256: Digest of the file of expectations, where one was given.
         problems: Expectations that do not hold.
         exposures: The effects of well-formed lies on the driver.
-        not_asked: What was not asked, by the capability that is missing.
+        not_asked: The cases that were not asked, by the capability that is missing.
         index_left_aside: Queries that were answered rightly without the index, though they might have used it.
         options: Options of the command without which a request is not repeated.
         date: The day of the run, of results that are kept.
@@ -526,7 +526,7 @@ def severity_name(severity: int | None) -> str:
 
 
 OF_WRITER = "w"
-"""What a sign begins with that is about a writer."""
+"""The beginning of a sign that is about a writer."""
 
 
 def sign_of(result: Result) -> str:

@@ -328,7 +328,7 @@ def undeclared(report: RunReport) -> str:
 
 
 def observed(report: RunReport) -> str:
-    """What was observed in all results that count, expected or not, in a line, with the counts that are side by side."""
+    """The observation in all results that count, expected or not, in a line, with the counts that are side by side."""
     counts = observed_counts(report.scored)
     return "; ".join(f"{sign_words(sign)}: {count}" for sign, count in counts.items())
 

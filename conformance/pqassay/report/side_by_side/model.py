@@ -95,7 +95,7 @@ class Cell:
     Attributes:
         mark: A letter or a sign, in parentheses where it is not scored.
         meaning: What the mark means.
-        severity: What was observed, see `SEVERITIES`, where something is wrong.
+        severity: The observation, see `SEVERITIES`, where something is wrong.
         detail: The reason in one line.
     """
 
@@ -258,7 +258,7 @@ def side_by_side(reports: Sequence[Report | RunReport], names: Sequence[str]) ->
 
     Args:
         reports: The results.
-        names: What messages call them: their files.
+        names: Its name in messages: their files.
 
     Raises:
         UsageError: One of them is the report of a check.

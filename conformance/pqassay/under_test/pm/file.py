@@ -53,7 +53,7 @@ class Chain:
     Attributes:
         source: The committed bytes.
         snapshots: Those that can be read.
-        problem: What is wrong with the next one.
+        problem: The problems of the next one.
         cut: Why the rest is not judged, where the chain is too long.
     """
 
@@ -339,7 +339,7 @@ class PmUnderTest:
 
     @Remembered
     def newest(self) -> Snapshot:
-        """The newest snapshot. Raises what `header` raises, and PM-012 to PM-015, PM-085, PM-086."""
+        """The newest snapshot. Raises the errors of `header`, and PM-012 to PM-015, PM-085, PM-086."""
         return pm_file.read_snapshot(self.source, self.header, self.size)
 
     @Remembered

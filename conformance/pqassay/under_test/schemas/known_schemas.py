@@ -32,7 +32,7 @@ class Schema:
     """
 
     def __init__(self, metadata: FileMetaData) -> None:
-        """Raise what `pqassay_spec.parquet.schema.leaf_columns.leaves` does."""
+        """Raise the errors of `pqassay_spec.parquet.schema.leaf_columns.leaves`."""
         self.elements: Sequence[SchemaElement] = metadata.schema
         self.leaves = leaves(metadata)
         self.are_defined = all(leaf.is_defined for leaf in self.leaves)
@@ -50,7 +50,7 @@ _known: list[Schema] = []
 
 
 def schema_of(metadata: FileMetaData) -> Schema:
-    """The schema of a footer. Raises what `Schema` does."""
+    """The schema of a footer. Raises the errors of `Schema`."""
     global _known  # noqa: PLW0603 - a cache, replaced as a whole
     for known in _known:
         if known.elements is metadata.schema:

@@ -49,7 +49,7 @@ class ChunkClaims(Protocol):
 
     @property
     def compared(self) -> Sequence[Compared]:
-        """What came of each claim that was compared with the values, as far as it says whether these are right."""
+        """The outcome of each compared claim, if it shows whether the values are right."""
         ...
 
     def judge(self, values: ChunkValues) -> None:

@@ -1,6 +1,6 @@
 """Claims that are bounds, of a column chunk or of each of its pages: no value lies beyond them.
 
-What compares them with the values is `pqassay.values.claims.bounds`.
+They are compared with the values by `pqassay.values.claims.bounds`.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class IndexFamily:
         index: The values of the index.
 
     Attributes:
-        comparisons: What came of each column; why it was not compared, where it was not.
+        comparisons: The outcome of each column; why it was not compared, where it was not.
     """
 
     def __init__(self, columns: Sequence[tuple[int, SchemaLeaf]], index: IndexValues) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Claim:
-    """What a rule says about the values of a column chunk.
+    """The claims of a rule about the values of a column chunk.
 
     Attributes:
         needs_values: Whether the chunk has to be decoded for it.
@@ -81,7 +81,7 @@ class ValueRule:
     """A rule about the values of a file, made for each file.
 
     Attributes:
-        outcome: What came of it.
+        outcome: Its outcome.
     """
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
@@ -144,7 +144,7 @@ class RuleFamily:
         thing: What the rules are about, of a chunk.
 
     Attributes:
-        outcomes: What came of each rule.
+        outcomes: The outcome of each rule.
     """
 
     def __init__(

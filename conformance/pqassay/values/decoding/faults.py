@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 class FaultKind(Enum):
-    """What is wrong with a page.
+    """The problems of a page.
 
     Attributes:
         rule: The rule about it; its declaration enters it.

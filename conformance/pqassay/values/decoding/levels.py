@@ -382,7 +382,7 @@ def counted(header: DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader) ->
 
 
 def flat_counts(chunk: ColumnChunkUnderTest) -> PageCounts:
-    """The counts of a column without levels, which its page headers give. Raises what `data_header` and `counted` do."""
+    """The counts of a column without levels, which its page headers give. Raises the errors of `data_header` and `counted`."""
     values = np.array([counted(page.data_header) for page in chunk.data_pages], np.int64)
     histogram = values[:, np.newaxis]
     return PageCounts(values, values, values, np.ones(len(values), np.bool_), histogram, histogram)

@@ -102,7 +102,7 @@ def beside(chunk: ColumnChunkUnderTest) -> list[SchemaLeaf]:
 
 
 def survey(chunk: ColumnChunkUnderTest) -> Survey:
-    """Read the bodies of all pages of a chunk. Raises what `ColumnChunkUnderTest.pages` does."""
+    """Read the bodies of all pages of a chunk. Raises the errors of `ColumnChunkUnderTest.pages`."""
     surveyor = _Surveyor(chunk, is_decoded=chunk.is_decoded)
     surveyor.run()
     if surveyor.has_bytes_beside_values():
@@ -152,7 +152,7 @@ class _Surveyor:
         self.result = Survey(Shapes(chunk.leaf, beside(chunk)))
 
     def run(self) -> None:
-        """Look at every page. Raises what `ColumnChunkUnderTest.pages` does."""
+        """Look at every page. Raises the errors of `ColumnChunkUnderTest.pages`."""
         pages, result = self.chunk.pages, self.result
         try:
             result.levels = PageCounts.empty(

@@ -90,7 +90,7 @@ class EntryAudit:
             outcome.applies = True
 
     def take(self, values: ChunkValues, _column: int, /) -> Any:
-        """What is needed of a chunk of one of the columns; in one thread among several."""
+        """Takes the needed data of a chunk of one column; in one of several threads."""
         rows = self.row_starts(values.chunk.row_group)
         starts = zip(rows, value_starts(values, rows).tolist(), strict=True)
         return [

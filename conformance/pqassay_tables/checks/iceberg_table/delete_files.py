@@ -101,7 +101,7 @@ class PositionDeletes:
 
     @Remembered
     def claims(self) -> DeletesClaims:
-        """What the table says about it. Raises `NotApplicable` for other files."""
+        """The claims of the table about it. Raises `NotApplicable` for other files."""
         deletes = self.owner.claims.deletes
         if deletes is None or not deletes.by_position:
             raise NotApplicable

@@ -31,7 +31,7 @@ class DeltaColumn:
     """A column, or a member of a struct.
 
     Attributes:
-        name: What users call it, its path joined by dots.
+        name: The users' name of the column, its path joined by dots.
         path: Its names in data files and in statistics.
         type: The name of its type; ``array`` or ``map``.
         field_id: Its id, where columns are mapped.
@@ -52,7 +52,7 @@ class DeltaColumn:
 
     @cached_property
     def key(self) -> str | tuple[str, ...]:
-        """What tells it apart from all others: its name in statistics, or its names."""
+        """Its unique key: its name in statistics, or its names."""
         return self.path[0] if len(self.path) == 1 else self.path
 
 

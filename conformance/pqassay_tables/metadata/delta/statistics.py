@@ -146,7 +146,7 @@ def unknown_columns(schema: DeltaSchema, stats: Json) -> dict[str, str]:
 
 
 def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
-    """What the log says about a live file that is below the table."""
+    """The claims of the log about a live file that is below the table."""
     stats = entry.stats or {}
     rows = count_of(stats.get(ROWS))
     deleted = deleted_rows(entry)

@@ -46,7 +46,7 @@ def pieces_of(chunks: Iterable[PlannedRange], until: Sequence[float]) -> list[Pi
 
 
 def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
-    """What the footer of a small file says about the chunk."""
+    """The facts of the footer of a small file about the chunk."""
     named = [encoding for encoding, bit in _ENCODING_BITS if encodings & bit]
     return ColumnMetaData(
         type=schema[-1].type or 0,

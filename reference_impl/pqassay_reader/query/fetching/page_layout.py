@@ -50,7 +50,7 @@ class Leaf:
     """One leaf column of a field, in one row group.
 
     Attributes:
-        claims: What the file says about the chunk.
+        claims: The facts of the file about the chunk.
         start: Its first byte.
         stop: The byte behind its last.
         pages: Its pages of values; none where they are not known.

@@ -27,8 +27,8 @@ def file_sets(
 
     Args:
         source: The file.
-        facts: What its metadata says.
-        names: What the condition calls the columns.
+        facts: Its metadata.
+        names: The column names in the condition.
         may_spare: Bytes of pages that the sets may spare: no more bytes are read of them.
 
     Returns:

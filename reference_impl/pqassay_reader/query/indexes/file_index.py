@@ -43,7 +43,7 @@ def file_index_verdict(
 
     Args:
         source: The file.
-        facts: What its metadata says.
+        facts: Its metadata.
         condition: The condition.
         column: The column that an index without companion record describes, its path joined by dots.
         trust: Which index counts.

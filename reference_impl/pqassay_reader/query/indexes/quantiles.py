@@ -150,8 +150,8 @@ def file_quantiles(
 
     Args:
         source: The file.
-        facts: What its metadata says; `pqassay_reader.query.indexes.distinct_sets.file_sets` has read the entries.
-        names: What the condition calls the columns.
+        facts: Its metadata; `pqassay_reader.query.indexes.distinct_sets.file_sets` has read the entries.
+        names: The column names in the condition.
         saved: Bytes that sketches may save.
 
     Returns:

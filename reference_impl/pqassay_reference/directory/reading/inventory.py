@@ -47,7 +47,7 @@ class Inventory:
         path: The file.
         entries: Its entries, in their order.
         foreign: Directories of other major versions.
-        damaged: What is wrong with directories that cannot be read.
+        damaged: The problems of directories that cannot be read.
     """
 
     path: str

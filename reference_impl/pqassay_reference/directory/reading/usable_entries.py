@@ -1,7 +1,7 @@
 """The entries of a file's index directories that may be used, by what the footer alone says.
 
 Nothing here raises because of a directory's content: an index may save work, but a damaged index must not
-cause a failure or a wrong decision.  An entry that is not known or stale is left aside, with the reason.
+cause a failure or a wrong decision.  An entry that is not known or stale is ignored, with the reason.
 
 Source: chapter ``directory.md``, section "Reading".
 """
@@ -147,7 +147,7 @@ def why_unknown(entry: Entry) -> str:
 
 
 def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
-    """The entry, or why it is left aside."""
+    """The entry, or why it is ignored."""
     if unknown := why_unknown(entry):
         return unknown
     stale = why_stale(entry, metadata, xxhash.xxh64_intdigest)
