@@ -59,7 +59,7 @@ class Wish:
     Attributes:
         bound: The share of files that may be broken at most, if none is found; ``None`` if a number is asked for.
         files: How many files are judged, if that is asked for.
-        seed: What the choice follows from.
+        seed: The seed of the choice.
         risk: How often a bound may be wrong.
     """
 
@@ -109,7 +109,7 @@ def sample_order(strata: Sequence[object], names: Sequence[str], seed: int) -> l
     Args:
         strata: The stratum of each file.
         names: The name of each file.
-        seed: What chance follows from.
+        seed: The random seed.
 
     Returns:
         Positions of all files.

@@ -24,9 +24,10 @@ check raises `NotApplicable` if its subject lacks the parts that the rule is abo
 decide, and `Broken` if another broken rule is the reason.  A `FormatError` without a rule, or with this one,
 is a violation; one with another rule is like `Broken`.
 
-Examples: rules about column chunks and their page indexes are asked about one chunk of those that are encoded alike, in which no
-number is known (`by_example`).  What they ask of the numbers is noted and looked at in all chunks at once.  So a check is the only
-statement of its rule, and fast where chunks are many.
+Examples: rules about column chunks and their page indexes are asked about one chunk of those that are encoded
+alike, in which no number is known (`by_example`).  Their comparisons of the numbers are recorded and
+evaluated for all chunks at once.  So a check is the only statement of its rule, and fast where chunks are
+many.
 
 Shapes and screens: rules are tested on one of several things with the same shape, and a screen finds the few
 of very many things that may break a rule (`asking`).
@@ -61,8 +62,9 @@ class Check:
     Attributes:
         rule: Its id.
         subject: What it is about.
-        test: What tests one of these things.
-        only: Which of them are tested; to pass over one costs less than to raise `NotApplicable`. It raises like a test.
+        test: The check of one of these things.
+        only: Selects the tested ones; skipping one costs less than raising `NotApplicable`. It raises like a
+            test.
     """
 
     rule: str

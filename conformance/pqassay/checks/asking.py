@@ -2,8 +2,8 @@
 
 Column chunks that are encoded alike are asked about together, see `pqassay.checks.by_example`.
 
-What is absent is known before any rule is asked.  A thing that cannot be read does not keep others from being judged: its rule
-is broken if another thing breaks it, and *not checked* otherwise.
+Absent parts are known before a rule is tested.  A thing that cannot be read does not keep others from being
+judged: its rule is broken if another thing breaks it, and *not checked* otherwise.
 
 If a thing has a *shape*, results of rules apply to all things of that shape: the first thing that breaks no
 rule shows which rules apply, in this file and in later files.  Files of one lake share their schemas: of a
@@ -79,7 +79,7 @@ class Answer:
         groups: Where it is broken, by column, in the order in which the places were found.
         problem: Why a thing could not be tested, if so; where another one breaks the rule, that is what counts.
         hindrances: All that kept it from being tested somewhere.
-        failure: What kept the rule from being tested on the whole file, through no fault of its bytes.
+        failure: The reason why the rule was not tested on the whole file, other than its bytes.
         mistake: The reason why it was not tested somewhere by a mistake in this program; places that were found still count.
     """
 
@@ -374,7 +374,7 @@ class AlikeQuestions:
 
     Attributes:
         questions: The checks by subject.
-        examples: What was learned from examples.
+        examples: The results of examples.
     """
 
     questions: Sequence[Questions]

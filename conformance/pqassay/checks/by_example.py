@@ -34,7 +34,7 @@ Question = tuple[Subject[Any], Check]
 
 
 class Lesson(NamedTuple):
-    """What an example has shown.
+    """The result of an example.
 
     Attributes:
         exceptions: Finds, among a number of chunks, those that may be different.
@@ -56,7 +56,7 @@ class _Kind:
 
 
 class Examples:
-    """What examples have shown about some rules, by kind of chunk."""
+    """The results of examples for some rules, by kind of chunk."""
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = tuple(questions)

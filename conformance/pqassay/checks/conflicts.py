@@ -5,7 +5,8 @@ row in the catalogue compares it with (``against``), and the fields that locate 
 (``given``).  The search looks for the smallest set of fields whose change resolves all conflicts: it chooses
 the field that explains most, then the field that explains most of the rest.
 
-What a field explains is counted in fields, since rules about one field are broken together anyway.  A field that conflicts merely take
+The explanations of a field are counted in fields, since rules about one field are broken together.  A field
+that conflicts merely take
 for granted explains them only if it explains three: where two damages are as likely as one, both are findings.
 
 For a chosen field the rule speaks whose verdict is strongest.  Among several rules, a rule that is broken at
@@ -111,7 +112,7 @@ class Conflict:
         where: The row groups in which it is broken, or the files of a table.
         fields: Where it is broken, without the numbers of elements; the first place first.
         places: The fields that cannot all be right, each with its column and its part.
-        unexplained: Those of them for which no rule speaks yet.
+        unexplained: Those without a reported rule so far.
     """
 
     rule: Rule

@@ -50,13 +50,13 @@ Places = Mapping[str, Mapping[str | None, int]]
 
 @dataclass(frozen=True)
 class Cause:
-    """What explains that several rules are broken.
+    """The common explanation of several broken rules.
 
     Attributes:
-        rule: The one that speaks.
+        rule: The rule that is reported.
         reason: What happened, in words.
         remedy: What to do.
-        others: Those that are left to it.
+        others: The rules that it covers.
     """
 
     rule: str
@@ -66,7 +66,7 @@ class Cause:
 
 
 def cause_of(file: FileUnderTest, places: Places) -> Cause | None:
-    """The one cause of what is broken; ``None`` where there may be several."""
+    """The common cause of the violations; ``None`` where there may be several."""
     if DISPLACED in places or not places.keys() & {*OF_CHUNKS[1:], *OF_STRUCTURES, *OF_STATISTICS}:
         return None
     try:

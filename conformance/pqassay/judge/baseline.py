@@ -4,9 +4,9 @@ An entry names a file, a rule and a column, not a place: places move whenever a 
 number of places instead, and a finding that has more than that counts again.  Gaps, which are what could not be looked at, are
 accepted the same way: by file, obstacle, and number of columns.
 
-Where files come every night, entries that name files hold for a day.  An entry may name a writer instead, by
-`created_by` of footers. It then covers all present and future files of this writer until it expires, and has
-a reason.
+If new files arrive every night, entries that name files are valid for only a day.  An entry may name a writer
+instead, by `created_by` of footers. It then covers all present and future files of this writer until it
+expires, and has a reason.
 """
 
 # ruff: noqa: PTH100, PTH118, PTH120, PTH123 - paths are text here, of any bytes
@@ -161,7 +161,7 @@ class Baseline:
     ) -> Baseline:
         """Make a baseline of all findings of a report, except findings of rules that are newer than the pinned release.
 
-        What does not fail the check yet must not be taken as known when it does.
+        A finding that does not fail the check yet must not count as known later.
 
         Args:
             report: The report.

@@ -1,4 +1,4 @@
-"""Whatever judging a file may import, imported at once.
+"""Imports everything that judging a file may need.
 
 Workers begin as copies of a process that has imported this module.  Otherwise, each worker would import the
 checks and the reading of values for its first file, which takes longer than judging most files.

@@ -409,7 +409,7 @@ def judged(
         targets: The files.
         settings: How to judge them.
         limits: How many workers, and what one may use.
-        judge: What a worker does with a batch of files; a function that it can import.
+        judge: The function that a worker calls with a batch of files; it must be importable.
 
     Raises:
         UsageError: The limit on memory is too low, or no worker can be started.

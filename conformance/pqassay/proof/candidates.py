@@ -46,7 +46,7 @@ class RowStretch:
         rows: All values of the chunk, in the type in which they are compared.
         page: The data page, ``None`` for the whole chunk.
         start, end: The rows of the row group.
-        part: What of the chunk the finding is about: the rest of the field path.
+        part: The part of the chunk that the finding is about: the rest of the field path.
     """
 
     chunk: ColumnChunkUnderTest

@@ -80,7 +80,8 @@ def proved(
     Args:
         report: The report; its files are where it says.
         engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
-        spark_packages: Packages by which Spark reads tables, as its ``--packages`` has them; without, it is asked about files alone.
+        spark_packages: Packages with which Spark reads tables, as in its ``--packages``; without them, it is
+            only asked about files.
         timeout: Seconds that a query may take; by default as `pqassay.judge.workers.WorkerLimits` has it.
         memory: Bytes that a process may allocate, on Linux; by default its share of the machine.
         progress: Called with the number of findings that are proved, and of how many.
@@ -208,11 +209,14 @@ class EngineProcesses:
         return self.limits.timeout or None
 
     def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> QueryPlan:
-        """See `pqassay.proof.worker.plan`. Raises what ends the process."""
+        """See `pqassay.proof.worker.plan`. Raises the error that ends the process."""
         return self.decode(plan, path, findings, folder, size=size)
 
     def decode(self, work: Callable[..., Found], *arguments: Any, size: int) -> Found:
-        """Have some work done on a file of a size in bytes in the process that decodes. Raises what ends that."""
+        """Have some work done on a file of a size in bytes in the process that decodes.
+
+        Raises the error that ends it.
+        """
         return self._done("", work, arguments, self.seconds(size), limits_memory=True)
 
     def start(self, engine: Engine, healthy: Asked) -> None:
@@ -244,7 +248,7 @@ class EngineProcesses:
         return [answer for one in asked for answer in self.ask(engine, file, [one], size)]
 
     def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
-        """Have an engine answer queries in one process. Raises what ends that."""
+        """Have an engine answer queries in one process. Raises the error that ends it."""
         seconds = self.seconds(size)
         if seconds is not None:
             seconds += min(TIME_OF_EACH, seconds / 10) * (len(asked) - 1)

@@ -32,7 +32,8 @@ HARMLESS: Gravity = (len(VERDICTS), 0, 0)
 def gravity(verdict: str, observed: str, could: str) -> Gravity:
     """The gravity of a finding by its verdict, the effect that was seen, and the one that is possible.
 
-    Where no harm was seen, it makes no difference whether anybody could be asked.  Verdicts of runs, which are others, come last.
+    Without observed harm, it does not matter whether any engine could be asked.  Verdicts of runs, which are
+    others, come last.
     """
     return _rank(VERDICTS, verdict), _rank(HARM, observed), _rank(EFFECTS, could)
 
@@ -43,7 +44,7 @@ def gravity_of(finding: Finding) -> Gravity:
 
 
 def observed_effect(finding: Finding) -> str:
-    """What was seen of a finding's rule, in one word; empty where the report does not say."""
+    """The observed effect of a finding's rule in one word; empty if the report has none."""
     return "" if finding.observed is None else finding.observed.effect
 
 

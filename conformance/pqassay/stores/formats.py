@@ -18,7 +18,7 @@ from pqassay_spec.table.layout import TableKind
 
 @dataclass(frozen=True)
 class Moment:
-    """Which state of a table is judged; the newest where nothing is said.
+    """The state of a table to judge; by default the newest.
 
     Attributes:
         version: A version, of formats that count them.
@@ -49,8 +49,9 @@ class Format:
         dumped_as: The kind as which `pqassay dump` shows a file of the table, by its name; ``None`` of others.
         words: These kinds in words.
         engines: Names of engines that are asked about its tables, and about no files alone.
-        reader: Where what reads its metadata is, as ``module:attribute``; see `pqassay.judge.table_reader.TableReader`.
-        proof: Where what asks engines about it is; see `pqassay.proof.table_proof.TableProof`.
+        reader: The reader of its metadata, as ``module:attribute``; see
+            `pqassay.judge.table_reader.TableReader`.
+        proof: The object that queries engines about it; see `pqassay.proof.table_proof.TableProof`.
     """
 
     kind: TableKind

@@ -100,7 +100,7 @@ def find(
     """Find the files and tables to judge.
 
     Args:
-        paths: Those of files and folders, patterns (``lake/**/*.parquet``), URIs. An existing file wins over
+        paths: Paths of files and folders, patterns (``lake/**/*.parquet``), URIs. An existing file wins over
             the meaning of its name as a pattern.
         literal: Further paths in which wildcards mean themselves.
         include: Patterns of files to judge that folders hold beside those that are known by their names.

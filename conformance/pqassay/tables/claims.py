@@ -127,7 +127,7 @@ class TableColumn(NamedTuple):
     """A column of a table.
 
     Attributes:
-        key: By what claims about it are found, see `ColumnMetrics.given`.
+        key: The key of claims about it, see `ColumnMetrics.given`.
         name: The users' name of the column.
         path: The names by which it is found in the file, below the root; empty where it is found by id.
         field_id: The id by which it is found, where it is.
@@ -227,7 +227,7 @@ class RowOrder:
     Attributes:
         place: Where the table says it.
         number: The number of the order in the table.
-        columns: By what they are sorted, the first before the next.
+        columns: The sort keys, in order.
         unknown: Why the order cannot be followed; empty where it can.
     """
 
@@ -323,7 +323,7 @@ class FileClaims:
         order: How its rows are sorted.
         deletes: What a delete file deletes.
         has_names: Whether columns of a file without ids are found by names.
-        first_split: Where the first part of the file begins that is read by itself.
+        first_split: The start of the first part of the file that is read separately.
         splits: Where the others begin.
         remedy: The command of the table's own software that makes the claims again, for findings.
         row_ids: The ids of its rows; ``None`` where they have none.

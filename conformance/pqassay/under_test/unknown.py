@@ -13,7 +13,7 @@ True
 >>> exceptions([[20, 7, 1], [20, 8, 1]], 3)
 [1, 2]
 
-Whatever else is done with an unknown value, such as to print it, raises `NotKnown`: no answer rests on it then.
+Any other use of an unknown value, such as printing it, raises `NotKnown`, so no answer depends on it.
 """
 
 from __future__ import annotations

@@ -72,10 +72,10 @@ class Spot(NamedTuple):
 
 @dataclass
 class Suspects(Generic[Thing]):
-    """Things that a screen of many at a time leaves to one rule; all other things certainly keep it.
+    """The things that a screen leaves to one rule; all other things certainly follow the rule.
 
     Attributes:
-        things: Those that break the rule, or may: the rule itself is asked about them.
+        things: Those that break the rule or may break it: the rule itself is tested on them.
         more: For each column, how many violations there are at further things, which are certain and only counted.
         problem: Why not all things that may break the rule are listed, if so.
     """
@@ -96,7 +96,8 @@ def first_places(
     """Violations at the first of many places, the last of which counts those that follow.
 
     Args:
-        places: Where a rule is broken; no more of them than a finding lists need be there if ``count`` is given.
+        places: The places that break a rule; if ``count`` is given, only as many as a finding lists are
+            needed.
         violation: Makes the violation at one of them.
         count: How many there are in all.
     """

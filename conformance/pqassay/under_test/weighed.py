@@ -29,7 +29,7 @@ class Weighed:
     """The weighings of a file: a part of it.
 
     Attributes:
-        problem: What went wrong while a chunk was weighed, if anything did: that chunk is not judged then.
+        problem: The error of weighing a chunk, if any: that chunk is then not judged.
     """
 
     problem: Exception | None = None

@@ -10,7 +10,7 @@ they run, so tiers without values do not need numpy or pyarrow.
 How one pass serves many rules: each *family* of claims (statistics, page index and bloom filters; sorting
 columns; an embedded index; ``_pm``) says what it claims of a column chunk.  The audit goes through the row
 groups, several column chunks at a time. It decodes each chunk with claims once (only
-`decoding.physical.decode_chunk` decodes), and tests the claims of all families on the same values.  What came
-of them is noted as an *outcome* for each rule, and the check of a rule asks for its outcome.  A family whose
+`decoding.physical.decode_chunk` decodes), and tests the claims of all families on the same values.  The
+result is recorded as an *outcome* for each rule, and the check of a rule returns its outcome.  A family whose
 parts belong to a room of checks registers there (`claims.audit.claiming`).
 """

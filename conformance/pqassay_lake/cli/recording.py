@@ -24,7 +24,7 @@ Record = Callable[["CheckPlan", Report], None]
 
 
 def recording(request: Request, started: dt.datetime, *, is_partial: bool = False) -> Record:
-    """What records the outcome of a check; whether a history can be named so is known before anything is judged.
+    """Records the outcome of a check; an invalid name of a history is an error before anything is judged.
 
     Args:
         request: Where it is to be recorded.

@@ -137,7 +137,7 @@ class Traffic:
 
 
 def traffic_of(name: str, size: int, reads: list[Read], tails: Tails) -> Traffic:
-    """What a store is asked for some reads of one object.
+    """The requests to a store for some reads of one object.
 
     Args:
         name: Its name.

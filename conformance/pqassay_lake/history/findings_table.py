@@ -1,6 +1,6 @@
 """The findings table: a report as a Parquet table, one row for each file and one for each finding.
 
-A table is a folder with one file, `PART`, so that whatever reads Parquet reads it, by the folder or by the file.  The
+A table is a folder with one file, `PART`, so any Parquet reader can read it, as a folder or as a file.  The
 file is replaced as a whole: a reader finds the old table or the new one.  The key-value metadata of its footer say with
 what the files were judged, and which rules were tested on them.
 """

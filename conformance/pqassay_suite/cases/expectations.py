@@ -66,7 +66,10 @@ class Expectation(Closed):
         return any(matches(case, pattern) for pattern in self.case)
 
     def concerns(self, result: Result) -> bool:
-        """True if a result is what this entry is about. What is unsupported or inherited only concerns an entry that says so."""
+        """True if a result is what this entry is about.
+
+        Unsupported and inherited results only concern entries that name these outcomes.
+        """
         return (
             self.names(result.case)
             and self.operation in (None, result.operation)

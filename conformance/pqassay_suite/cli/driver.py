@@ -33,7 +33,7 @@ def failing(*errors: type[Exception], of: Path | str = "") -> Generator[None]:
 
     Args:
         errors: What else ends it.
-        of: What messages are about, where they do not say so.
+        of: The subject of messages that do not name it.
     """
     from pqassay_suite.drivers.driver import CannotStartError
 

@@ -98,7 +98,7 @@ class Search:
         choices: What may be drawn.
         limits: When it ends.
         kept: Questions that are asked first, such as those of earlier findings.
-        findings: What was met, each as small as it could be made.
+        findings: The findings, each as small as possible.
         drawn: Files that were drawn.
         was_interrupted: Whether somebody ended it.
     """

@@ -1,6 +1,7 @@
 """The bench on which one exchange with a driver is prepared and judged, and what a judgement is.
 
-What each operation asks, and which answers to it are right, is in `pqassay_suite.judging.answers` and `pqassay_suite.judging.pm_answers`.
+`pqassay_suite.judging.answers` and `pqassay_suite.judging.pm_answers` define the question and the right
+answers of each operation.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Judgement:
         rules: Rules that a written file breaks.
         fault: The problems of it; ``accident`` is a refusal that is right in itself.
         difference: The path of the first member of a value that differs.
-        cause: What differs, in words without names and values, where these tell failures of one cause.
+        cause: The difference in words without names and values, which identifies failures of one cause.
         warnings: What the judge warns of in a written file.
     """
 

@@ -1,4 +1,4 @@
-"""What differs between rows that are right and rows that came, in words that two files share which show the same defect.
+"""The difference between right rows and returned rows, in words that are equal for files with the same defect.
 
 Neither names nor values are in these words: the kind of a column, and the kind of its difference.  If that is
 not specific, as with a wrong number, the feature of the file is added: the damaged field, or the encodings
@@ -92,7 +92,7 @@ def difference_of_rows(
     Args:
         wanted: The right rows.
         found: Those that came.
-        chosen: From what a query selects: rows that it has are not values read wrongly, but rows selected wrongly.
+        chosen: All rows of the file: wrong rows among these were selected wrongly, not read wrongly.
     """
     missing, extra = _unmatched(wanted, found)
     known = chosen.by_row if chosen is not None else {}

@@ -121,7 +121,7 @@ class SecondReaders:
         return [reader.name for reader in self._readers if reader.was_asked]
 
     def confirmed(self, file: Path, facts: FileFacts) -> Confirmed:
-        """What they say about a file; no more are asked once two have given rows.
+        """Their answers about a file; after two readers have returned rows, no others are asked.
 
         Args:
             file: A copy of it, in a folder of its own.
@@ -166,7 +166,7 @@ def second_readers(decoder: str | None, hello: str | None) -> SecondReaders:
     """The readers that are here, and are not the one under test.
 
     Args:
-        decoder: Whose code the driver under test decodes files with, as far as that is known.
+        decoder: The library that the driver under test decodes files with, if known.
         hello: Its own name.
 
     Raises:

@@ -1,8 +1,8 @@
 """Status by feature: which golden cases prove a feature, and what results say about them.
 
-Which feature a column has is told by the file itself.  Physical types, encodings and compressions are those of the grammar;
-``status_features.toml`` names the others with what proves them.  A case that fails counts against a feature only if the feature is
-to blame, see `pqassay_suite.results.blame`.
+Which feature a column has is told by the file itself.  Physical types, encodings and compressions are those
+of the grammar; ``status_features.toml`` names the others and their proofs.  A case that fails counts against
+a feature only if the feature is to blame, see `pqassay_suite.results.blame`.
 """
 
 from __future__ import annotations
@@ -123,8 +123,9 @@ class Proofs:
 def proving(cases: Sequence[GoldenCase]) -> Proofs:
     """What proves each feature.
 
-    Only valid cases prove that something can be read, and only such as no reader may refuse.  That queries rely on a structure
-    is shown by well-formed lies about it, and that a rule is checked by damaged files that break this rule alone.
+    Only valid cases prove that something can be read, and only such as no reader may refuse.  Well-formed
+    lies about a structure show that queries rely on it. Damaged files that break only one rule show that the
+    rule is checked.
 
     Raises:
         CaseError: A golden file is damaged.

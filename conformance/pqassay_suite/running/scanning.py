@@ -102,7 +102,7 @@ class Judged:
 
     @property
     def told(self) -> str:
-        """What came, in words that are the same for answers that are wrong alike."""
+        """The actual answer, in words that are the same for equally wrong answers."""
         return self.no_answer.reason if self.no_answer is not None else self.judgement.actual
 
 

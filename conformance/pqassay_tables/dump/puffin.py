@@ -1,6 +1,6 @@
 """The trace of a Puffin file: its blobs, which of deletion vectors are taken apart, and the footer that lists them.
 
-Where blobs begin and end the footer says; bytes that it does not list are told as such.
+The footer gives the ranges of blobs; unlisted bytes are reported as such.
 """
 
 from __future__ import annotations

@@ -80,10 +80,10 @@ class Run(Generic[AnyOutcome]):
 
 
 def answered(attempt: Callable[[], Result], refused: Callable[[str], Result], path: str) -> Result:
-    """Work on one file; whatever it raises becomes the answer that it was refused, since the others must go on.
+    """Work on one file; an exception becomes the answer that it was refused, since the others must continue.
 
-    Another run, or another attempt of the same task, may be at the same file.  What it leaves may be all that is wanted,
-    so the work is tried again for a while.
+    Another run, or another attempt of the same task, may be at the same file.  The conflict may end soon, so
+    the work is retried for a while.
 
     Args:
         attempt: The work.

@@ -135,7 +135,7 @@ def _put(system: fs.FileSystem, local: Path, path: str, before: WrittenState, si
         # A stream that is closed after an error may leave an object that is whole to the store and is not.
         if _state(system, hidden).size != size:
             raise OSError(
-                errno.EIO, "the store has not all bytes of the new object; the old one is as it was"
+                errno.EIO, "the store does not have all bytes of the new object; the old one is unchanged"
             )
         _require_unchanged(system, path, before)
         system.copy_file(hidden, path)

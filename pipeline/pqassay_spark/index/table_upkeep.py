@@ -177,8 +177,8 @@ def run_number(folder: Path) -> Generator[int]:
 class TableLock:
     """The lock on the folder of a table: shared by runs, exclusive for who puts parts together; given back as a context ends.
 
-    Where the file system has no such locks, everybody gets everything; then runs at the same time may cost a row that the
-    next run enters again.
+    If the file system has no such locks, every request succeeds; then concurrent runs may lose a row that the
+    next run adds again.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -231,7 +231,7 @@ class _Mapped:
 
 
 def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
-    """Those of some modules that a Python of an executor does not find, pyarrow aside, without which nothing runs at all."""
+    """The modules that an executor's Python lacks, except pyarrow, which is always required."""
     wanted = list(modules)
 
     def missing(batches: Any) -> Any:

@@ -82,8 +82,8 @@ def read(
 ) -> DataFrame:
     """Read the rows of a folder of Parquet files that satisfy a predicate; files are skipped by their indexes.
 
-    The rows are those of ``spark.read.parquet(root).where(predicate)``.  Which files are skipped is decided now; files
-    that are replaced afterwards call for another `read`.
+    The rows are those of ``spark.read.parquet(root).where(predicate)``.  The skipped files are decided now;
+    call `read` again after files were replaced.
 
     Args:
         spark: The session.

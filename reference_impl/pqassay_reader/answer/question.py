@@ -1,6 +1,7 @@
 """Questions in SQL: counts, sums, averages and bounds of columns, by groups, of the rows that satisfy a condition, and estimates of them.
 
-sqlglot reads the SQL.  Whatever is more than one table, aggregates, WHERE, GROUP BY, ORDER BY and LIMIT is refused.
+sqlglot reads the SQL.  A question may have one table, aggregates, WHERE, GROUP BY, ORDER BY and LIMIT;
+anything else is refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which row groups zone sums or footers answer, and what is added up for them.
+"""The row groups that zone sums or footers answer, and their sums.
 
 Sums answer for a row group under three conditions. Each part of the condition is about their keys or true for
 all rows, the question only groups by their keys, and there are sums of each measure.  Sums of a whole file

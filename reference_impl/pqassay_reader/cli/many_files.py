@@ -13,7 +13,7 @@ from pqassay_reference.cli.errors import fail, said
 
 @contextlib.contextmanager
 def progress_bar(what: str) -> Generator[Callable[[int, int], Any] | None]:
-    """What takes how many are done, of how many; ``None`` where there is no terminal.
+    """Called with the number of finished files and of all files; ``None`` where there is no terminal.
 
     Args:
         what: What is read, for people.

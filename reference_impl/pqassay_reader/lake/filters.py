@@ -3,9 +3,9 @@
 Engines hand their filters over as expressions of Arrow, which tell no more about themselves than a text. But an expression is written down completely
 when it is pickled: as Arrow IPC, its operators as metadata in their order, its constants as columns. From that a filter is read here.
 
-What compares a column with constants as exactly as Arrow does becomes a condition in normal form. Another
-condition on one column, such as ``starts_with``, becomes a test that Arrow evaluates on the known values. The
-rest is not known, and all rows may satisfy it.
+A comparison of a column with constants that is as exact as Arrow's becomes a condition in normal form.
+Another condition on one column, such as ``starts_with``, becomes a test that Arrow evaluates on the known
+values. The rest is not known, and all rows may satisfy it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a condition keeps of files by the distinct sets in their index directories: row groups, and rows by pages.
+"""The row groups, and rows by pages, that a condition keeps according to the distinct sets in index directories.
 
-A part of the file is left out if the condition is true for no value that its set allows.  A test of one column, or several joined, is tried
-on the values themselves, so that whatever can be asked of a column is decided.  If AND joins tests on several columns, one is enough to
-leave a part out; joined by OR, each has to.
+A part of the file is left out if the condition is true for no value that its set allows.  A test of one
+column, or several joined, is tried on the values themselves, so every test of a column can be decided.  If
+AND joins tests on several columns, one is enough to leave a part out; joined by OR, each has to.
 
 Source: chapter ``directory.md``, section "Distinct sets".
 """
@@ -68,7 +68,7 @@ class ColumnSets:
         return values, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
     def truth(self, test: ColumnTest) -> Truth:
-        """Whether a test may be true of some row of each part, or is of all."""
+        """Whether a test may be true for some row of each part, or is true for all rows."""
         if test not in self._known:
             self._known[test] = self._truth(test)
         return self._known[test]

@@ -234,7 +234,7 @@ def changed_file(
     made: Sequence[MadeIndex],
     gone: Collection[EntryKey],
 ) -> Change:
-    """What a file consists of when some indexes came and others went.
+    """The parts of a file after adding and removing indexes.
 
     Args:
         file: The file.

@@ -51,10 +51,10 @@ class Generated:
         raw: The file.
         value: Its newest snapshot.
         snapshots: How many there are.
-        left_out: What of the Parquet file the newest snapshot does not say.
+        left_out: The facts of the Parquet file that the newest snapshot lacks.
         is_questdb: Whether the types are QuestDB's own; else they are inferred.
         lost: Sizes of the Parquet file at the snapshots of the file that was replaced, newest first, which this one has not.
-        doubts: What it says that readers will not understand, or hold for false, in words.
+        doubts: The facts that readers will not understand or will reject, in words.
     """
 
     raw: bytes

@@ -230,8 +230,8 @@ def _designated(reader: PmReader) -> int:
 def search_times(reader: PmReader, first: int, last: int) -> TimeSearch:
     """The row groups that may hold a designated timestamp in ``[first, last]``, in the unit of the Parquet file.
 
-    Where the rows are sorted by it, ascending, a binary search reads the blocks of a few row groups. Where they are not, or a
-    bound is missing on the way, all row groups are looked at, and those without bounds are kept.
+    If the rows are sorted by it, ascending, a binary search reads the blocks of a few row groups.
+    Otherwise, or if a bound is missing, all row groups are examined, and row groups without bounds are kept.
 
     Raises:
         Refused: There is no designated timestamp.

@@ -17,8 +17,8 @@ from pqassay_spec.base.sources import BusyError, FileSource, Source, require_ran
 class Storage(Source, Protocol):
     """A source that can be written to.
 
-    What is written may reach the disk in any order until `sync` returns.  Eight bytes at offset 0 are one aligned word,
-    which reaches it whole.
+    Writes may reach the disk in any order until `sync` returns.  Eight bytes at offset 0 are one aligned
+    word, which reaches it whole.
     """
 
     def write(self, offset: int, data: bytes) -> None:

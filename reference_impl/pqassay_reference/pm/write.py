@@ -89,7 +89,7 @@ class UpdateOptions(TypedDict, total=False):
 
     Attributes:
         parquet_file_size: The snapshot to build upon, by the size of the Parquet file that it describes; the newest by
-            default. What was committed after it stays in the file, and no later snapshot refers to it.
+            default. Later commits stay in the file, and no later snapshot refers to them.
         append_base: Where to write, at or behind the committed size; there by default. Bytes that are passed over are
             covered by the checksum from then on.
         verify: Whether the checksum of the snapshot before is checked before another one is built upon it, the default.

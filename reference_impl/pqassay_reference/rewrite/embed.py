@@ -227,7 +227,7 @@ class IndexingWriter:
     def write(self, data: pa.Table | pa.RecordBatch) -> None:
         """Write a table or batch as one or more row groups.
 
-        What is refused is not in the file, and writing may go on without it.  After any other error some of the rows
+        Refused rows are not in the file, and writing may continue.  After any other error some of the rows
         may be: then the writer has failed, and no file appears.
 
         Raises:

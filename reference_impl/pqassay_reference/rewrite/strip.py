@@ -202,7 +202,7 @@ def strip_file(
 
     Args:
         path: A Parquet file, or the URI of one.
-        selection: What is to go.
+        selection: The parts to remove.
         output: Write the stripped file here (of a URI, another one) and leave ``path`` as it is.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         values_are_right: Whether the caller knows that the values are right, so bounds, counts, indexes and

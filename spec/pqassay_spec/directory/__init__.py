@@ -4,6 +4,5 @@ Contents: the grammar of the directory and the way to find it (`entries`), the p
 (`placement`), the identity of the described data (`identity`), and one module for each type of index
 (`packed_values`, `distinct_set`, `zone_sums`, `sketches`).
 
-Excluded: data of columns. What an index should hold is worked out by the judge and by the reference, each for
-itself.
+Excluded: data of columns. The judge and the reference compute the expected content of an index independently.
 """

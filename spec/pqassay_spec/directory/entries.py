@@ -182,7 +182,7 @@ class Entry:
 
     @property
     def key(self) -> EntryKey:
-        """What the entry is told from others by."""
+        """The unique key of the entry."""
         return EntryKey(self.head.type, self.head.granularity, self.columns, self.type_name)
 
     @property

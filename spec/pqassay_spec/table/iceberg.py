@@ -89,7 +89,7 @@ SORT_ORDER = JsonObject(
     "How the rows of a file are sorted.",
     (
         JsonMember("order-id", "integer", "Its number; 0 is that of files that are not sorted."),
-        JsonMember("fields", "list of objects", "By what they are sorted, the first before the next."),
+        JsonMember("fields", "list of objects", "The sort keys, in order."),
     ),
 )
 SORT_FIELD = JsonObject(

@@ -56,7 +56,7 @@ class IndexedColumn:
 
     @Remembered
     def values(self) -> IndexValues:
-        """The values of the index. Raises what is in the way of reading them."""
+        """The values of the index. Raises the error of reading them."""
         from pqassay.values.claims.index_column import IndexValues  # noqa: PLC0415 - pyarrow, at this tier only
 
         return IndexValues(self.index.values if self.index.blob.payload else ())

@@ -177,7 +177,10 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-086", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS)
 def no_nan_excludes_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A reader that compares NaN as the greatest value skips the page. What PIX-030 obliges the writer to is its matter."""
+    """A reader that compares NaN as the greatest value skips the page.
+
+    PIX-030 judges the writer's obligation.
+    """
     bounds = chunk.page_bounds
     if bounds.sound:
         return
@@ -237,7 +240,7 @@ def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
 
 @rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL)
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Where NaN has a place, a reader wants to know whether there is one."""
+    """If the order includes NaN, a reader needs to know whether there is any."""
     if chunk.column_index.nan_counts is None:
         said = f"the column index of {chunk} has no nan_counts"
         yield Violation(said, chunk.fields.column_index, "nan_counts", "none")

@@ -385,7 +385,7 @@ def histograms_have_their_shape(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 @rule("PIX-072", of=COLUMN_INDEX, only=_has_histograms)
 def histograms_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """What is in a page is in the chunk."""
+    """The values of a page are values of the chunk."""
     pages, sizes = page_count(chunk), chunk.facts.size_statistics
     for name, counts, levels in _histograms(chunk):
         if len(counts) != pages * levels:

@@ -99,7 +99,7 @@ def zeros_lie_within_the_bounds_of_pages(chunk: ColumnChunkUnderTest) -> Iterato
 
 @value_rule("PIX-052", of=COLUMN_INDEX)
 def null_pages_hold_nothing_but_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader skips a page of nothing but nulls whatever value it looks for."""
+    """A reader skips an all-null page for every value."""
     null_pages = chunk.column_index.null_pages
 
     def compare(values: ChunkValues) -> Iterator[Violation]:

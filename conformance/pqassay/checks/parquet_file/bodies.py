@@ -275,7 +275,7 @@ def differences_fit_the_type(at: At) -> Violation:
 
 @_about("PQF-089", FaultKind.LONG_STREAMS, only=_encoded_by(Encoding.BYTE_STREAM_SPLIT))
 def streams_are_of_one_length(at: At) -> Violation:
-    """Where each stream begins, readers reckon from the bytes that there are."""
+    """Readers compute the start of each stream from the number of bytes."""
     values = f"{at.place} values split into streams, which take {at.expected}"
     message = f"the page has {at.actual} bytes for {values}"
     return at.body(message, f"{at.expected} bytes of values", f"{at.actual} bytes")

@@ -208,7 +208,7 @@ def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     only=lambda group: group.part.total_compressed_size is not None and _tells_sizes(group),
 )
 def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """The row group is as long as its chunks as stored. One that reaches into the footer PQF-133 reports."""
+    """The row group is as long as its stored chunks. One that reaches into the footer PQF-133 reports."""
     sums = _sums(group)
     if sums is not None and sums.compressed == group.part.total_compressed_size:
         return

@@ -69,7 +69,7 @@ class _Rows:
             left.extend((child, (*path, child)) for child in reversed(node.children))
 
     def looked(self, number: int, row_group: int, taken: Mapping[int, Any]) -> Looked:
-        """What is found in a row group of a variant, once for all rules."""
+        """The faults of a variant in a row group, computed once for all rules."""
         from pqassay.values.claims.variant_rows import look  # noqa: PLC0415 - numpy, at this tier only
 
         known = self._looked.get(number)

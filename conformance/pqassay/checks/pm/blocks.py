@@ -66,7 +66,7 @@ def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
 def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
     """Known structures take their bytes; the rest is padding, or a leftover of an append.
 
-    Where a reference leads astray, bytes are left that belong to something: other rules judge that.
+    A wrong reference also leaves unused bytes; other rules judge that.
     """
     header = parsed.header
     parsed.chain.require_whole()

@@ -220,7 +220,7 @@ GUARDED = (
     lambda chunk, part: part.value(chunk) != 0,
 )
 def absent_is_zero(chunk: ChunkUnderTest, part: Guarded) -> Violation:
-    """What a flag that is clear calls absent."""
+    """The statistic that a clear flag marks as absent."""
     clear, value = f"{part.flag.name} ({bits(part.flag)}) is clear", part.value(chunk)
     if part.name == "stat_flags":
         message = f"{bits(value)} of STAT_FLAGS is set, and {clear}"
@@ -285,7 +285,7 @@ def rest_of_slots_is_zero(chunk: ChunkUnderTest, side: Side) -> Violation:
     lambda chunk, side: chunk.reference(side)[1] <= MOST_INLINE,
 )
 def long_ones_stand_out_of_line(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """What fits into a slot is stored there."""
+    """A statistic that fits into a slot is stored there."""
     message = f"{side.name} has {chunk.reference(side)[1]} bytes and is stored out of line"
     return chunk.violation(
         "stat_flags", message, f"{bits(side.inlined)} set", f"{chunk.given.stat_flags:#04x}"

@@ -354,7 +354,7 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
 
 @rule("STA-017", of=STATISTICS)
 def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """What has no order has no least value."""
+    """A type without an order has no minimum."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     if not is_unordered(element) or not annotation_fits(element):
         raise NotApplicable

@@ -110,7 +110,7 @@ def first_time(path: str) -> Callable[[Request], Request]:
 
 
 def writing(path: str, *, by_writer: bool) -> Callable[[Request, Report], Report]:
-    """What writes a baseline of everything that is broken, and looks at the report as the next run will."""
+    """Writes a baseline of all findings, and evaluates the report like the next run."""
 
     def written(request: Request, report: Report) -> Report:
         from pqassay.judge.baseline import Baseline

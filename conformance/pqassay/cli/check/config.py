@@ -7,7 +7,7 @@
     baseline = "known-findings.json"
 
 The nearest file counts, from the current folder upwards.  Keys are the names of options; relative paths are relative to
-the file that they are in.  What the command line says wins.
+the file that they are in.  The command line wins.
 """
 
 from __future__ import annotations

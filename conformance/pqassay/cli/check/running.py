@@ -131,7 +131,7 @@ def run(
         outputs: Further files that are written, by option.
         prepare: Further changes of the request before anything is judged.
         revise: Further changes of the report before it is printed.
-        show: What prints it, by default `print_report`, with notes on stderr.
+        show: Prints it; by default `print_report`, with notes on stderr.
     """
     from pqassay.judge.checker import planned
     from pqassay.tables.kept import kept_states

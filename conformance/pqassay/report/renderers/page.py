@@ -26,7 +26,7 @@ def write_page(template: str, stream: TextIO, style: str, script: str = "", **na
         stream: Where to.
         style: The style sheet, of this package.
         script: The script, of this package; empty for none.
-        names: What the template is given.
+        names: The variables of the template.
     """
     policy = (
         "default-src 'none'",

@@ -82,7 +82,7 @@ def render(
     Args:
         report: The report.
         stream: Where to, by default stdout.
-        notes: What must be said beside, a line each.
+        notes: Additional notes, a line each.
         files_named: Files with findings up to which each has a block of its own. If there are more, there are only tables of findings
             by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
         verbose: Whether every finding of these files is shown, with all details.

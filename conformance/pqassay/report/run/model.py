@@ -154,7 +154,7 @@ class Result:
         expected: The expected answer.
         actual: The actual answer.
         first_difference: The path of the first member that differs, of a value.
-        stderr: What the driver wrote there, where it gave no answer: the lines that tell most.
+        stderr: The most informative lines of its output if it gave no answer.
         known: An expectation says that this is so.
         title: What the case is about, where something is wrong.
         effect: What a file like this could do to users, where something is wrong.
@@ -375,7 +375,7 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class Submission:
-    """Where results come from that others produced and handed in.
+    """The source of submitted results.
 
     Attributes:
         url: Where they were published: a run of continuous integration, a release, a pull request.
@@ -409,7 +409,7 @@ class RunReport:
         scored_by: The revision of the golden cases; absent where all cases count, as those of a folder that ``--cases`` names.
         asked: The operations that each case was asked for, by its id.
         refused: Ids of the cases whose file was refused, where a reader may refuse it or give its rows; absent in older results.
-        submitted: Where results come from that are kept and were not produced here.
+        submitted: The source of stored results that were produced elsewhere.
         collection: The files that were asked about in place of golden files: on what each verdict rests, and which features fail.
     """
 
@@ -558,7 +558,7 @@ def observed_counts(results: Sequence[Result]) -> dict[str, int]:
 def scores(
     results: Sequence[Result], undeclared: Mapping[tuple[str, Operation], int] | None = None
 ) -> list[Score]:
-    """Count outcomes by family and operation, in the order of `Operation`. What is exposed, unsupported or unscored is not scored.
+    """Count outcomes by family and operation, in the order of `Operation`. Exposed, unsupported and unscored results are not scored.
 
     Args:
         results: The results.

@@ -1,8 +1,8 @@
 """The result of a run for people at a terminal or in a log.
 
-What is wrong is shown by cause, the gravest first: failures that have a cause in common are shown once.  The first causes have
-the lines that one needs first and the command that repeats them, further ones a line each.  A verbose text has every cause with
-all lines, at most 25.  Colour appears on a terminal only.
+Failures are shown by cause, the gravest first; failures with a common cause are shown once.  The first causes
+have the lines that one needs first and the command that repeats them, further ones a line each.  A verbose
+text has every cause with all lines, at most 25.  Colour appears on a terminal only.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def past_foreign(report: RunReport) -> str:
 
 
 def undeclared(report: RunReport) -> str:
-    """What was not asked, in a line."""
+    """A line with the cases that were not asked."""
     missing = ", ".join(f"{one.count} for {one.capability}" for one in report.not_asked)
     return f"not asked, since it is not declared: {missing}"
 

@@ -90,7 +90,7 @@ LIE_GRAVITY = ("rows lost", "wrong rows", "crashed", "refused")
 
 @dataclass(frozen=True)
 class Cell:
-    """What one implementation made of one question.
+    """The result of one implementation for one question.
 
     Attributes:
         mark: A letter or a sign, in parentheses where it is not scored.

@@ -175,7 +175,10 @@ class _IndexClaim:
         self.compared: list[Compared] = []
 
     def judge(self, values: ChunkValues) -> None:
-        """Compare the values. Where several columns may be meant, it says nothing of one of them that it lacks values."""
+        """Compare the values.
+
+        If several columns are possible, it does not report missing values for any of them.
+        """
         holds_all = self._comparison.add(values)
         if len(self._family.comparisons) == 1:
             self.compared.append(Compared("idx1.payload", compares_values=True, is_broken=not holds_all))

@@ -40,7 +40,7 @@ class Claim:
         raise NotImplementedError
 
     def settle(self) -> Iterable[Violation]:
-        """What is known only beside the chunks before, in their order. Raises as `compare` does."""
+        """Results that also need the previous chunks, in order. Raises as `compare` does."""
         return ()
 
 
@@ -93,7 +93,7 @@ class ValueRule:
         raise NotImplementedError
 
     def finish(self) -> Iterable[Violation]:
-        """What all chunks together decide, once they are settled. Raises as `claims` does."""
+        """Results of all chunks together, after they were evaluated. Raises as `claims` does."""
         return ()
 
 
@@ -128,7 +128,7 @@ class Stated(NamedTuple):
     among: Things | None = None
 
     def made(self, file: FileUnderTest, outcome: Outcome) -> ValueRule:
-        """The rule, for one file. Raises what keeps it from being tested."""
+        """The rule, for one file. Raises the error that prevents the test."""
         if isinstance(self.statement, type):
             rule: ValueRule = self.statement(file, outcome)
             return rule

@@ -60,7 +60,7 @@ def open_physical(
     """Open a file so that its values come as they are stored.
 
     Args:
-        source: The file. What is in it where the footer should be does not matter.
+        source: The file. Its content at the place of the footer does not matter.
         footer: The bytes of its footer.
         metadata: The same decoded.
         dictionaries: Whether byte arrays come as a dictionary and indexes into it.

@@ -66,7 +66,7 @@ class Survey:
     Attributes:
         shapes: What the levels say about the groups around.
         levels: The counts of the levels; ``None`` where they take too much memory.
-        faults: The faults of the pages, in their order. What headers show is not among them.
+        faults: The faults of the pages, in their order. Problems that headers show are not included.
         unread: Why a part of a page was not looked at that has none of these faults, if so.
         uncounted: Why the levels of a page are not counted, if so.
     """
@@ -88,7 +88,7 @@ class Survey:
 
     @property
     def hindrance(self) -> FormatError | NotChecked | None:
-        """What keeps readers from the values."""
+        """The problem that keeps readers from the values."""
         grave = next((fault for _, fault in self.faults if fault.kind not in HARMLESS), None)
         return self.uncounted or self.unread if grave is None else Faulty(grave)
 

@@ -58,7 +58,7 @@ class DescribedPart(ABC):
 
 
 PartRule = Callable[[Any], Iterable[Violation]]
-"""A rule about a part: yields where it is broken. Raises what keeps it from being tested."""
+"""A rule about a part: yields where it is broken. Raises the error that prevents the test."""
 
 Asked = Sequence[tuple[PartRule, Outcome]]
 """Rules that are asked about parts, with the outcome of each."""
@@ -68,7 +68,7 @@ class EntryAudit:
     """The rows that an entry describes, and the rules that are asked about its parts.
 
     Attributes:
-        part_type: What is made of each part.
+        part_type: The audited data of each part.
         blob: The blob of the entry.
         entry: The entry.
         ordinals: The places of its columns among the leaves.

@@ -106,7 +106,7 @@ class BlobUnderTest:
 
     @Remembered
     def sums(self) -> SumsPlaces:
-        """Where everything is in zone sums. Raises the errors of `plain`, DIR-020, DIR-030."""
+        """The places of everything in zone sums. Raises the errors of `plain`, DIR-020, DIR-030."""
         self._require(IndexType.ZONE_SUMS)
         plain = self.plain
         with self._reading():

@@ -236,7 +236,7 @@ class DeletedPositionsAreThoseOfRows(OfPositions):
 
 @value_rule("ICE-047", audited=ICEBERG_VALUES, only=_deletes_positions)
 class DeletesNameLiveDataFiles(OfPositions):
-    """Where the name is written in another way, rows that were to be deleted come back."""
+    """If the name is written differently, deleted rows come back."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)

@@ -104,7 +104,7 @@ def existing_files_have_sequence_numbers(one: IcebergEntry) -> Iterator[Violatio
             said,
             expected,
             "null",
-            remedy="none: the number is in the manifest that had the file before, if that is still there",
+            remedy="none: the number is in the earlier manifest of the file, if that still exists",
         )
 
 

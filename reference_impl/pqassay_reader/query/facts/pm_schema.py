@@ -63,8 +63,8 @@ def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_va
 def schema_of(column: SnapshotColumn, *, logical: bool = True) -> list[SchemaElement]:
     """A schema whose only leaf has the levels of a column: lists in lists for its repetition levels, the rest optional.
 
-    Which of the groups are optional is not in ``_pm``; the rows are the same however they are shared out, but for the
-    difference between an empty list and none.
+    Which of the groups are optional is not in ``_pm``; the rows are the same for every distribution, except
+    for the difference between an empty list and null.
 
     >>> from pqassay_spec.pm.codes import PhysicalType
     >>> flat = SnapshotColumn("n", PhysicalType.INT32, max_def_level=1, repetition=Repetition.OPTIONAL)

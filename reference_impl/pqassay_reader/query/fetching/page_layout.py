@@ -92,7 +92,7 @@ class Leaf:
         return Leaf(self.claims, self.start, self.stop, pages)
 
     def walked(self, raw: bytes) -> Leaf:
-        """The same leaf with the pages that its bytes hold, where each row has one value and the rows add up."""
+        """The same leaf with the pages in its bytes, if each row has one value and the rows add up."""
         try:
             stored = list(stored_pages(raw, self.claims.row_count)) if self.claims.is_flat else []
         except FormatError:

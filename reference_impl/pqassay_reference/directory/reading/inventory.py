@@ -1,4 +1,4 @@
-"""What indexes a file has, and whether they are of any use.
+"""The indexes of a file, and whether they are usable.
 
 Source: chapter ``directory.md``, sections "Reading" and "Identity".
 """

@@ -130,7 +130,7 @@ def read_entries(
 
 
 def why_unknown(entry: Entry) -> str:
-    """Which of the numbers of an entry is not known here; empty if all are, or its type has a name and all others are."""
+    """The unknown number of an entry; empty if all numbers are known, or all others are known and its type has a name."""
     head = entry.head
     if not entry.type_name and head.type not in set(IndexType):
         return f"type {head.type} is not known"
