@@ -1,17 +1,19 @@
 """Conflicts: where one damage breaks several rules, one of them speaks for all.
 
-A broken rule says that some fields cannot all be right: the one at which it is broken, those that its row in the catalogue compares it
-with (``against``), and those that it takes for granted (``given``), by which its subject was found and decoded.  The smallest set
-of fields whose change makes all conflicts vanish is looked for: the field that explains most is chosen, then the one that explains most of
-what is left.
+A broken rule shows that some fields cannot all be right: the field at which it is broken, the fields that its
+row in the catalogue compares it with (``against``), and the fields that locate and decode its subject
+(``given``).  The search looks for the smallest set of fields whose change resolves all conflicts: it chooses
+the field that explains most, then the field that explains most of the rest.
 
-What a field explains is counted in fields, since rules about one field are broken together anyway.  A field that conflicts merely take
+The explanations of a field are counted in fields, since rules about one field are broken together.  A field
+that conflicts merely take
 for granted explains them only if it explains three: where two damages are as likely as one, both are findings.
 
-For a chosen field the rule speaks whose verdict is strongest.  Among several, one that is broken at that field goes first, then one that
-compares it with no other: of these the one that needs least of the file, of the others the one that looks deepest.  The rules that do
-not speak are *not checked*, as everywhere where another rule is broken.  Fields of a column explain rules about that column alone, and
-those of row groups only rules that are broken in the same ones.
+For a chosen field the rule speaks whose verdict is strongest.  Among several rules, a rule that is broken at
+that field comes first, then a rule that compares it with no other field. The first kind prefers the rule that
+looks deepest, the second kind the rule that needs the least of the file.  The rules that do not speak are
+*not checked*, as everywhere where another rule is broken.  Fields of a column explain only rules about that
+column, and fields of row groups only rules that are broken in the same row groups.
 
 Decoded values are such a field where they are likelier to be damaged than what is claimed of them (`pqassay.report.weighing`).
 """
@@ -115,7 +117,7 @@ class Conflict:
         where: The row groups in which it is broken, or the files of a table.
         fields: Where it is broken, without the numbers of elements; the first place first.
         places: The fields that cannot all be right, each with its column and its part.
-        unexplained: Those of them for which no rule speaks yet.
+        unexplained: Those without a reported rule so far.
     """
 
     rule: Rule
