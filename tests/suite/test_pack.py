@@ -229,9 +229,9 @@ def test_an_earlier_pack_is_replaced_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("notes.txt", b"mine", "holds other things than a pack; name a new folder or an empty one"),
-        (MANIFEST, b'{"kind": "another"}', "holds other things than a pack"),
-        (MANIFEST, b"[" * 100_000, "holds other things than a pack"),
+        ("notes.txt", b"mine", "has other files than a pack; name a new or empty folder"),
+        (MANIFEST, b'{"kind": "another"}', "has other files than a pack"),
+        (MANIFEST, b"[" * 100_000, "has other files than a pack"),
     ],
 )
 def test_a_folder_that_is_no_pack_stays_as_it_is(

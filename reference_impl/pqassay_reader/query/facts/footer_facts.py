@@ -1,7 +1,7 @@
 """Facts about one file: its columns, its row groups and the chunks in them, from the footer of the Parquet file.
 
-Facts are kept for files that have not changed, by name, size and modification time, with the claims that were read of their
-chunks: the next scan of such a file reads no metadata.
+Facts of unchanged files are cached by name, size and modification time, with the claims about their chunks:
+the next scan of such a file reads no metadata.
 
 Source: chapter ``scan.md``, section "Metadata".
 """
@@ -122,7 +122,7 @@ class FileFacts:
         schema: The schema as Arrow reads it.
         claims: What was read of chunks, by row group and position of the leaf.
         directory: The distinct sets and KLL sketches that its index directory has; ``None`` until they are looked for.
-        sets: Those that were read, or why one is left aside.
+        sets: The ones that were read, or the reason for ignoring one.
         sketches: The sketches that were read.
     """
 
