@@ -41,7 +41,7 @@ ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
 
 NO_ANSWER = "no answer within the time limit"
 
-NOT_ASKED = "not asked, since there was no answer to another query of this file"
+NOT_ASKED = "not asked, since another query of this file had no answer"
 
 MOST_ENDINGS = 2
 """Ends of an engine's process over one file after which it is asked nothing more about that."""
@@ -89,7 +89,7 @@ class EngineProcesses:
         return self._done("", work, arguments, self.seconds(size), limits_memory=True)
 
     def start(self, engine: Engine, healthy: Asked) -> None:
-        """Have an engine answer a query of a healthy file, if it has answered none, so that its start takes no time of other queries."""
+        """Let an engine answer a query of a healthy file first, so that its start does not count for other queries."""
         if engine.process not in self._begun:
             with contextlib.suppress(*ENDINGS):
                 self._ask(engine, [healthy], 0)

@@ -28,7 +28,7 @@ def sign_words(sign: str) -> str:
 
 
 def observed_words(result: Result) -> str:
-    """What was observed of a result, in words: of a writer in those of writers; empty for nothing."""
+    """The observed severity of a result in words, which differ for writers; empty for none."""
     return sign_words(sign_of(result))
 
 
