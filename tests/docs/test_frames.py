@@ -137,7 +137,7 @@ def test_the_status_of_a_chapter_names_version_documents_rules_errata_and_how_to
         '<a href="../rules/index.html?family=ice">',
         'href="../errata.html"',
         'href="../changelog.html"',
-        "(release 1.11.0 was built from this commit, and its build properties name commit, branch and day",
+        "(release 1.11.0 was built from this commit, and its build properties name commit, branch and date",
         "version 0.7.0",
         "“Iceberg table”, with the number",
     ):

@@ -22,7 +22,7 @@ GUIDES: Mapping[str, str] = {
     "estimate": "scale#what-will-my-files-cost",
     "repair": "repair",
     "suite run": "run",
-    "suite explore": "run#files-that-are-drawn",
+    "suite explore": "run#random-files",
     "suite future": "run#files-from-the-future",
     "suite drivers": "run",
     "suite new-driver": "first-driver",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pqassay.checks.commands import OURS
 from pqassay.judge.selection.only_files import MOMENT, PATH, TABLE, TIER
-from pqassay.report.model import members_json
+from pqassay.report.json_form import members_json
 from pqassay.report.rules import COMPARE, STRIP
 from pqassay_lake.repair.model import Plan, Step
 from pqassay_lake.repair.planning import COMMANDS, SAFE

@@ -1,6 +1,6 @@
 """The scan of one row group: which of its rows are left by what the file says, and the rows of a window that satisfy the condition.
 
-Source: chapter ``scan.md``, sections "Row groups", "Pages" and "Late materialisation".
+Source: chapter ``scan.md``, sections "Row groups", "Pages" and "Late materialization".
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ SECTIONS: dict[str, str] = {
     Rung.ROW_GROUPS: "row-groups",
     Rung.SETS: "distinct-sets",
     Rung.PAGES: "pages",
-    Rung.LATE: "late-materialisation",
+    Rung.LATE: "late-materialization",
     Rung.DICTIONARIES: "dictionaries",
     Rung.FETCH: "fetch-plan",
     Rung.STREAM: "streaming",

@@ -14,8 +14,10 @@ from typing import Any, TextIO, TypeVar
 
 from rich.console import Console
 
+from pqassay.report.baseline_state import BaselineState
 from pqassay.report.coverage import DEEPER, Unchecked, is_excluded, unchecked, without_crc
-from pqassay.report.model import UNJUDGED, BaselineState, Coverage, FileReport, Finding, Report, encodable
+from pqassay.report.json_form import encodable
+from pqassay.report.model import UNJUDGED, Coverage, FileReport, Finding, Report
 from pqassay.report.order import gravest_first, gravity_of, is_harmful, observed_effect
 from pqassay.report.renderers.details import details, gist, gist_of_bytes, is_column_named
 from pqassay.report.renderers.line import Part, counted, labelled, plain_console, write_line

@@ -1,12 +1,18 @@
-"""What is not decoded, since the decoder would take far more memory than the bytes of a file make one expect, or work in vain."""
+"""What keeps a column chunk from being decoded: its size, its codec, and what pyarrow reads in another way or refuses."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import NotChecked
+from pqassay.under_test.file import Broken, Mistake, NotChecked
+from pqassay.values.decoding.codecs import NOT_READ
+from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
+from pqassay.values.decoding.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import WIDTHS
-from pqassay_spec.parquet.thrift import DictionaryPageHeader, Type
+from pqassay_spec.parquet.encoding.names import CODECS
+from pqassay_spec.parquet.thrift import CompressionCodec, DictionaryPageHeader, Encoding, Type
 
 GREATEST_NESTED = (1 << 31) - 1
 """Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
@@ -19,6 +25,19 @@ INDEX_WIDTH, OF_A_LIST, OF_AN_ENTRY = 4, 8, 16
 
 BESIDE_A_VALUE = 8
 """Bytes of a page beside those of each value, at most: its length and its levels."""
+
+
+def reason_for(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
+    """Why a chunk cannot be decoded: the rule that its pages break, where the same report says so.
+
+    The pages of a file that lies beside the one under test are not judged, and leave it unjudged; but for differences of more
+    bits than a value, which some readers decode and pyarrow refuses.
+    """
+    why = excused(chunk, reason)
+    is_reported = not chunk.file.prefix or (
+        isinstance(why, Broken) and why.rule == FaultKind.WIDE_DIFFERENCES.rule
+    )
+    return why if is_reported else reason
 
 
 def require_narrow(chunk: ColumnChunkUnderTest) -> None:
@@ -72,3 +91,39 @@ def require_modest(chunk: ColumnChunkUnderTest) -> None:
             f"row group {chunk.row_group} of column {chunk.column} counts {max(values, entries):,} values, which would take {size:,} bytes of memory",
             "tool",
         )
+
+
+def has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether levels have the deprecated encoding, whose bits pyarrow takes from the other end."""
+    with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
+        return any(encoding == Encoding.BIT_PACKED for _, _, encoding in chunk.unusual_levels)
+    return False
+
+
+def has_wide_booleans(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether a run of booleans repeats another number than 0 or 1, of which pyarrow takes some for true and some for false."""
+    with suppress(FormatError, NotChecked):
+        return chunk.leaf.element.type == Type.BOOLEAN and any(
+            fault.kind is FaultKind.WIDE_RUN for _, fault in chunk.part(survey_of).faults
+        )
+    return False
+
+
+def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
+    """Why a chunk cannot be decoded: if its pages have a fault, the rule about it says so, and the file counts as judged."""
+    if isinstance(reason, Mistake):
+        return reason
+    if chunk.file.metadata.row_groups[chunk.row_group].num_rows < 0:
+        return Broken("PQF-015")
+    try:
+        why = chunk.part(survey_of).hindrance or _of_codec(chunk.facts.codec) or reason
+    except (FormatError, NotChecked) as problem:
+        why = problem
+    return NotChecked.because(why) if isinstance(why, FormatError) else why
+
+
+def _of_codec(codec: int) -> FormatError | NotChecked | None:
+    """Why pyarrow refuses a chunk for its codec, also one whose pages are not compressed at all."""
+    if codec not in CODECS:
+        return Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
+    return NotChecked(NOT_READ, "tool") if codec == CompressionCodec.LZO else None
