@@ -36,7 +36,7 @@ FAMILIES = ("BLM", "PIX", "STA", "PQF")
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """What is wrong with an answer.
+    """The problems of an answer.
 
     Attributes:
         cause: In the words that results of `pqassay suite run` have for it.
@@ -94,7 +94,7 @@ class Asker:
         return [name for name, need in CODECS.items() if self.can("read", "PQF", [need] if need else [])]
 
     def differences(self, questions: Sequence[Question]) -> list[WrongAnswer | None]:
-        """What is wrong with the answers to questions about one file; ``None`` for each that is right or not supported.
+        """The problems of the answers to questions about one file; ``None`` for each that is right or not supported.
 
         Raises:
             QuestionError: The file cannot be written.

@@ -29,7 +29,7 @@ GROUPS = {
     "and": ("a conjunction",),
     "or": ("an alternative",),
 }
-"""What kinds of predicates are called. What is wrong with ``=`` is wrong with ``in`` as well, which is an equality too."""
+"""What kinds of predicates are called. The problems of ``=`` is wrong with ``in`` as well, which is an equality too."""
 
 READ = "a read of all rows"
 

@@ -41,7 +41,7 @@ class Finding:
 
     Attributes:
         question: The question.
-        difference: What is wrong with the answer.
+        difference: The problem of the answer.
         takes: The ingredients without each of which it is right.
         is_unstable: Whether a fresh process answers it rightly, or wrongly in another way.
         examples: Files that had been drawn when it was met.
@@ -104,7 +104,7 @@ class Search:
         choices: What may be drawn.
         limits: When it ends.
         kept: Questions that are asked first, such as those of earlier findings.
-        findings: What was met, each as small as it could be made.
+        findings: The findings, each as small as possible.
         drawn: Files that were drawn.
         was_interrupted: Whether somebody ended it.
     """

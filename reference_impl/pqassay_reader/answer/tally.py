@@ -1,8 +1,9 @@
 """Partial sums in a table of DuckDB, of rows and of zones alike; then the answer, grouped, ordered and limited.
 
-What DuckDB gets is decoded: numbers, booleans and bytes, as which dates, times and text compare alike.  Sums are exact until the end.  A floating point number is
-a whole number times a power of two, and DuckDB adds those with the same power.  NaN has no place among numbers, as in conditions: neither the least nor the
-greatest is NaN.
+DuckDB gets decoded values: numbers, booleans and bytes, which compare like the dates, times and text that
+they represent.  Sums are exact until the end.  A floating point number is a whole number times a power of
+two, and DuckDB adds those with the same power.  NaN has no place among numbers, as in conditions: neither the
+least nor the greatest is NaN.
 """
 
 from __future__ import annotations
@@ -75,13 +76,12 @@ class Tally:
         self._asked, self._kinds = asked, kinds
         self._keys = {name: f"k{place}" for place, name in enumerate(asked.group_by)}
         self._measures = {name: str(place) for place, name in enumerate(asked.measures)}
-        self._summed = {one.column for one in asked.aggregates if one.function in ("sum", "avg")}
         bounded = {one.column for one in asked.aggregates if one.function in ("min", "max")}
         self._bounded = [name for name in asked.measures if name in bounded]
         for one in asked.aggregates:
             _require_fits(one, kinds.get(one.column or ""))
         if nested := [name for name in asked.group_by if pa.types.is_nested(kinds[name])]:
-            raise Refused(f"column {nested[0]} is {kinds[nested[0]]}, by which nothing is grouped")
+            raise Refused(f"column {nested[0]} is {kinds[nested[0]]}, which cannot be grouped by")
         self._cursor = database().cursor()
         self._insert = "CREATE TEMP TABLE parts AS"
         self._nothing = self._of_rows(pa.table({name: pa.array([], kind) for name, kind in kinds.items()}))
@@ -126,7 +126,7 @@ class Tally:
     def _of_measure(self, name: str, counts: Any, sums: Any, low: Any, high: Any) -> dict[str, Any]:
         at = self._measures[name]
         columns = {f"n{at}": counts}
-        if name in self._summed:
+        if name in self._asked.summed:
             columns[f"x{at}"] = sums.cast(pa.float64()) if self._is_floating(name) else sums
         return columns | ({f"lo{at}": low, f"hi{at}": high} if name in self._bounded else {})
 
@@ -141,12 +141,12 @@ class Tally:
                 is_number = "NOT isnan({0})" if self._is_floating(name) else "true"
                 bounds = (("min", f"lo{at}"), ("max", f"hi{at}"))
                 output += [f"{one}({of}) FILTER ({is_number.format(of)}) AS {of}" for one, of in bounds]
-            if name in self._summed and self._is_floating(name):
+            if name in self._asked.summed and self._is_floating(name):
                 power = POWER.format(f"x{at}")
                 powers.append(f"CASE WHEN x{at} <> 0 AND isfinite(x{at}) THEN {power} END AS e{at}")
                 output += [f"e{at}", f"sum(CAST(x{at} / pow(2.0, e{at}) AS HUGEINT)) AS v{at}"]
                 output.append(f"sum(x{at}) FILTER (NOT isfinite(x{at})) AS x{at}")
-            elif name in self._summed:
+            elif name in self._asked.summed:
                 output.append(f"sum(x{at}) AS x{at}")
         inner = _select(powers, "given")
         self._run(f"{self._insert} {_select(output, f'({inner})', 'GROUP BY ALL')}")
@@ -205,10 +205,10 @@ class Tally:
             output.append(f"coalesce(sum(n{at}), 0)::BIGINT AS n{at}")
             if name in self._bounded:
                 output += [f"min(lo{at}) AS lo{at}", f"max(hi{at}) AS hi{at}"]
-            if name in self._summed and self._is_floating(name):
+            if name in self._asked.summed and self._is_floating(name):
                 output.append(f"sum(x{at}) AS x{at}")
                 output += [f"list({one}{at}) FILTER (v{at} IS NOT NULL) AS {one}{at}" for one in "ev"]
-            elif name in self._summed:
+            elif name in self._asked.summed:
                 scale = getattr(self._kinds[name], "scale", 0)
                 total = f"CAST(sum(x{at}) AS DECIMAL(38, {scale}))"
                 output.append(f"CASE WHEN sum(n{at}) > 0 THEN {total} END AS x{at}")

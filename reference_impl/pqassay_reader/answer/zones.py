@@ -1,7 +1,8 @@
-"""Which row groups zone sums or footers answer, and what is added up for them.
+"""The row groups that zone sums or footers answer, and their sums.
 
-Sums answer for a row group if each part of the condition is about their keys or known to be true of all its rows, if the question groups by their keys alone, and
-if there are sums of each measure.  Sums of a whole file answer for all its row groups or for none.
+Sums answer for a row group under three conditions. Each part of the condition is about their keys or true for
+all rows, the question only groups by their keys, and there are sums of each measure.  Sums of a whole file
+answer for all its row groups or for none.
 
 Source: chapter ``directory.md``, section "Zone sums".
 """
@@ -46,7 +47,7 @@ def answered_by_zones(
     Args:
         lake: The files.
         asked: The question.
-        known: What is known of the parts of its condition.
+        known: The facts about the parts of its condition.
         needed: For each row group, whether a row of it may satisfy the condition.
         fields: The fields at the top level that would be read.
 
@@ -86,9 +87,8 @@ class _Chooser:
     def __init__(
         self, lake: Lake, asked: Question, known: Sequence[Settled], needed: Mask, fields: Sequence[str]
     ) -> None:
-        self._lake, self._asked, self._known, self._fields = lake, asked, known, fields
-        self._needed = needed
-        self._summed = {one.column for one in asked.aggregates if one.function in ("sum", "avg")}
+        self._lake, self._asked, self._known, self._needed = lake, asked, known, needed
+        self._fields = fields
 
     def of_file(self, number: int) -> tuple[set[int], list[_Use]]:
         """The row groups of a file that are answered, and groups of sums, or of the rows that its footer counts. Raises `OSError`."""
@@ -138,7 +138,7 @@ class _Chooser:
             if kind is IndexType.ZONE_SUMS and measure in (None, column)
             for entry in entries
             if set(self._asked.group_by) <= set(entry.columns[:-1])
-            and not (measure in self._summed and sum_kind(entry.leaves[-1]) is SumKind.NONE)
+            and not (measure in self._asked.summed and sum_kind(entry.leaves[-1]) is SumKind.NONE)
             and file.is_worth(entry, self._fields)
         ]
         return sorted(usable, key=lambda entry: entry.entry.head.stored_length)

@@ -171,7 +171,7 @@ def test_a_wrong_read_explains_scans_that_are_as_wrong_without_the_index(
 def test_a_lie_is_named(asker: Asker) -> None:
     finding = next(search(asker, 100, seed=10, lies=True).run())
 
-    assert "a lie: an upper bound that is too small" in finding.takes
+    assert "a lie: an upper bound that is too low" in finding.takes
     assert ["rows missing"] == [finding.difference.fault]
     assert [] == list(search(asker, 10).run())
 

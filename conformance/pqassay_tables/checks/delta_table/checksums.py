@@ -79,7 +79,7 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
     listed: Any = object_of(checksum.content).get("allFiles")
     if not isinstance(listed, list):
         raise NotApplicable
-    live = {logical_key(entry): entry for entry in state.entries}
+    live = state.by_key
     seen: set[tuple[str, str]] = set()
     for number, one in enumerate(listed):
         place = "allFiles", f"[{number}]"

@@ -28,7 +28,7 @@ class IcebergColumn:
     """A column without members, or the element of a list or a map.
 
     Attributes:
-        name: What users call it, its path joined by dots.
+        name: The users' name of the column, its path joined by dots.
         path: Its names.
         id: Its id.
         type: Its type as the schema has it.
