@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pqassay_reader.condition.kinds import DAY, UNITS, Kind
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
-from pqassay_reader.condition.values import Ends
+from pqassay_reader.condition.values import Sides
 from pqassay_reference.errors import Refused
 
 MOST_DIGITS = 38
@@ -49,7 +49,7 @@ def _test(test: ColumnTest) -> str:
         return "true" if values.null else f"{name} IS NOT NULL"
     others = values.complement(null=False)
     is_turned = len(others.intervals) < len(values.intervals)
-    parts = [_interval(name, kind, ends) for ends in (others if is_turned else values).ends]
+    parts = [_interval(name, kind, sides) for sides in (others if is_turned else values).ends]
     if values.is_floating:
         parts = [f"({part} AND NOT isnan({name}))" for part in parts]
         if values.nan != is_turned:
@@ -62,13 +62,9 @@ def _test(test: ColumnTest) -> str:
     return f"({text})" if " " in text else text
 
 
-def _interval(name: str, kind: Kind, ends: Ends) -> str:
-    if ends.point is not None:
-        return f"{name} = {_constant(kind, ends.point)}"
-    sides = [
-        f"{name} {each[0]} {_constant(kind, each[1])}" for each in (ends.low, ends.high) if each is not None
-    ]
-    return f"({' AND '.join(sides)})" if len(sides) > 1 else sides[0] if sides else "true"
+def _interval(name: str, kind: Kind, sides: Sides) -> str:
+    texts = [f"{name} {operator} {_constant(kind, value)}" for operator, value in sides]
+    return f"({' AND '.join(texts)})" if len(texts) > 1 else "".join(texts) or "true"
 
 
 def _constant(kind: Kind, value: Any) -> str:  # noqa: PLR0911 - a form for each type

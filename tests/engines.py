@@ -27,6 +27,7 @@ from urllib.parse import unquote, urlsplit
 import datafusion
 import pytest
 from _pytest.mark.structures import ParameterSet
+from polars.exceptions import PanicException
 
 from driver_modules import driver_module, driver_query, new_driver
 from pqassay_spark.jobs.session import session_settings
@@ -242,6 +243,8 @@ class Engine(ABC):
     def _answer(self, path: Path, query: Query) -> Rows | Exception:
         try:
             return self.read(path, query)
+        except PanicException as error:
+            return RuntimeError(f"a panic: {error}")
         except Exception as error:  # noqa: BLE001 - the engines share no class of errors
             return error
 

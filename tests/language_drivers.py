@@ -78,6 +78,8 @@ def template(language: str) -> list[str]:
     """The command of the driver that implementers begin with; where it is not built, the test is skipped."""
     match language:
         case "Go":
+            of_go(implementation("parquet-go"))  # whose packages it is linked with
+            skeleton("go").make()
             return of_go(skeleton("go"))
         case "Rust":
             return of_rust("driver-template")

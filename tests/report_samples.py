@@ -9,8 +9,9 @@ from functools import cache
 import pqassay
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
+from pqassay.report.baseline_state import BaselineState, StaleEntry
 from pqassay.report.formats import OF_RUNS, FormatName
-from pqassay.report.model import BaselineState, FileReport, Ignored, Report, StaleEntry, Untested, summarise
+from pqassay.report.model import FileReport, Ignored, Report, Untested, summarise
 from pqassay.report.rendering import write_report
 from pqassay.report.run.model import (
     Driver,
@@ -22,9 +23,9 @@ from pqassay.report.run.model import (
     RunLimits,
     RunReport,
     RunSummary,
-    counts,
     scores,
 )
+from pqassay.report.run.outcomes import counts
 
 RENDERED = [name for name in FormatName if name is not FormatName.JSON]
 """Formats of the report of a check that are made from its JSON."""

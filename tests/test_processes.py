@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -86,3 +88,24 @@ def test_a_test_that_hangs_and_one_that_leaves_a_process_fail_and_the_others_run
     )
     assert re.search(r"^ERROR \S+::test_leaves_a_process - Failed: left running:$", done.stdout, re.MULTILINE)
     assert "1 failed, 3 passed, 1 error in" in done.stdout
+
+
+def test_checks_that_are_ended_take_along_what_they_started() -> None:
+    program = (
+        "import subprocess, sys, run_checks\n"
+        "run_checks.adopt_orphans()\n"
+        f"with subprocess.Popen([sys.executable, '-c', {HANGS!r} + 'waits_for_nothing()']) as child:\n"
+        "    print(child.pid, flush=True)\n"
+    )
+    with processes.started(
+        [sys.executable, "-c", program],
+        stdout=processes.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
+    ) as process:
+        child = int(processes.line_of(process))
+        process.terminate()
+        processes.ended(process)
+
+    assert 128 + signal.SIGTERM == process.returncode
+    assert processes.gone(child)

@@ -37,7 +37,8 @@ from kept_results import (
     results,
 )
 
-from pqassay.report.run.model import TELLING, Operation, Result, RunReport
+from pqassay.report.run.model import Result, RunReport
+from pqassay.report.run.outcomes import TELLING, Operation
 from pqassay.report.run.text import exposed, tally
 from pqassay.report.side_by_side.model import side_by_side
 from pqassay.report.side_by_side.text import render_scores

@@ -17,9 +17,9 @@ from shapes import shape
 
 from pqassay.judge.checker import check
 from pqassay.proof.candidates import candidates, every_column, unread
+from pqassay.proof.engine_processes import ENDINGS, NOT_ASKED, Asked, EngineProcesses, ending
 from pqassay.proof.engines import Engine, Unwritable
 from pqassay.proof.queries import NoQuery, Query
-from pqassay.proof.trial import ENDINGS, NOT_ASKED, Asked, EngineProcesses, ending
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import Planned, ProofAnswer, planned, write_truth
 from pqassay.report.model import Finding

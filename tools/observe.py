@@ -19,8 +19,9 @@ from pathlib import Path
 from minimal_pairs import observe
 
 from pqassay.judge.workers import WorkerLimits
+from pqassay.proof.engine_processes import EngineProcesses
 from pqassay.proof.engines import ENGINES
-from pqassay.proof.trial import WORKERS, EngineProcesses
+from pqassay.proof.trial import WORKERS
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.rules.catalogue import family_of, file_rules
 from pqassay_spec.rules.observed import TABLE, Observation, observations, table_text

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -161,10 +161,23 @@ def lacking() -> list[str]:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of whatever outlives the process that started it, as far as the system lets us: Linux."""
+    """Become the parent of whatever outlives the process that started it, as far as the system lets us: Linux.
+
+    A signal that ends this process ends all of them.
+    """
     if sys.platform.startswith("linux"):
         set_child_subreaper = 36  # from linux/prctl.h
         ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
+    signal.signal(signal.SIGTERM, _end_all)
+
+
+def _end_all(number: int, _: object) -> NoReturn:
+    import psutil  # noqa: PLC0415 - only of checks that are ended
+
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    os._exit(128 + number)
 
 
 def left_running() -> list[str]:

@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pqassay.report.run.model import UNSCORED, RunReport, ScoredBy
+from pqassay.report.run.model import RunReport, ScoredBy
+from pqassay.report.run.outcomes import UNSCORED
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.golden.revision import RevisionError, revision
 from pqassay_spec.rules.catalogue import ID_PATTERN, families

@@ -18,9 +18,10 @@ import pyarrow as pa
 from minimal_pairs import NOT_FOUND, Question, answers_of, effect_of
 
 from pqassay.judge.checker import check
+from pqassay.proof.engine_processes import ENDINGS, EngineProcesses, ending
 from pqassay.proof.engines import Engine
 from pqassay.proof.queries import NoQuery, Query, number_of
-from pqassay.proof.trial import ENDINGS, EngineProcesses, Places, ending, verdict_on
+from pqassay.proof.trial import Places, verdict_on
 from pqassay.proof.worker import ProofAnswer
 from pqassay.report.model import EngineVerdict, Finding
 from pqassay.stores.table_files import TableAt

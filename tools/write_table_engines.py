@@ -26,9 +26,10 @@ from table_pairs import MANIFEST, TableMeasurement, TablePair, observation, tabl
 from table_pairs import TABLE as TABLE_FOLDER
 
 from pqassay.judge.workers import WorkerLimits
+from pqassay.proof.engine_processes import EngineProcesses
 from pqassay.proof.engines import Engine
 from pqassay.proof.table_proof import proof_of
-from pqassay.proof.trial import WORKERS, EngineProcesses
+from pqassay.proof.trial import WORKERS
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.rules.catalogue import family_of, file_rules
 from pqassay_spec.rules.observed import TABLE, observations, table_text

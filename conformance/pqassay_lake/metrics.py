@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from pqassay.report.bounds import UNKNOWN
-from pqassay.report.model import Finding, Outcome, Report, counts, members_json
+from pqassay.report.json_form import members_json
+from pqassay.report.model import Finding, Outcome, Report, counts
 
 SCHEMA_VERSION = 1
 

@@ -145,7 +145,7 @@ class DriverItem(pytest.Item):
             pytest.skip("shown, not scored" if self.name in exposures else "not asked: not declared")
 
     def _tell(self, result: Result, report: RunReport) -> None:
-        from pqassay.report.run.model import NEITHER
+        from pqassay.report.run.outcomes import NEITHER
         from pqassay.report.run.text import details, not_scored
 
         if result.outcome in NEITHER:

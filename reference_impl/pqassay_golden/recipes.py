@@ -211,6 +211,7 @@ class Good(Valid):
         encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
         scan: What a scan must do; ``None`` where it is not asked.
         misread_by: Engines that do not read the file right, through a limit of their own.
+        remarks: Rules that the file breaks though readers owe its rows: what they advise against is part of the format.
         read: What a reader must give.
     """
 
@@ -223,6 +224,7 @@ class Good(Valid):
     encode: Acceptance | None = "accept"
     scan: Scan | None = "same-rows"
     misread_by: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     read: ReadExpectation = OWN
 
     def make(self, _: Mapping[str, Made]) -> Made:
@@ -240,7 +242,7 @@ class Good(Valid):
             column = self.column or str(self.predicate[1])
             value = STRUCTURES[family](BytesSource(data), column, self.probes)
         expect = Expect(
-            check=CheckExpectation(rules=[], tier="values"),
+            check=CheckExpectation(rules=list(self.remarks), tier="values"),
             lint="accept",
             decode=None if value is None else self.decode,
             probes=None if value is None or family != "BLM" else list(self.probes),

@@ -12,6 +12,10 @@ class Undecodable(Exception):  # noqa: N818 - says what it is about
     """The pages of a column cannot be decoded. The message names the column and what the decoder said."""
 
 
+class Lacking(Undecodable):
+    """The format has such pages, and the decoder does not read them rightly."""
+
+
 class Refused(Exception):  # noqa: N818 - a refusal is an answer, not a failure
     """The request is clear and the file may be fine, but doing it would produce something wrong.
 

@@ -12,7 +12,7 @@ from finding_programs import GUIDES, READERS, SPARK, WRITERS, Demonstration, Fin
 from run_findings import lacking
 
 from places import GOLDEN_FILES, ROOT
-from pqassay.report.run.model import SEVERITIES, WRITER_SEVERITIES
+from pqassay.report.run.outcomes import SEVERITIES, WRITER_SEVERITIES
 from pqassay_spec.rules.catalogue import rules
 
 OVERVIEW = GUIDES / "findings.md"

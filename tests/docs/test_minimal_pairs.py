@@ -12,8 +12,8 @@ from minimal_pairs import Measurement, Pair, chosen, effect_of, observe, pairs
 from places import GOLDEN_FILES
 from pqassay.judge.workers import WorkerLimits
 from pqassay.proof import worker
+from pqassay.proof.engine_processes import Asked, EngineProcesses
 from pqassay.proof.engines import Engine, require_engines
-from pqassay.proof.trial import Asked, EngineProcesses
 from pqassay.proof.worker import ProofAnswer
 from pqassay_spec.rules.catalogue import rules
 from pqassay_spec.rules.observed import EngineAnswers, observations

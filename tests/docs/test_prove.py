@@ -16,8 +16,8 @@ import pqassay
 import processes
 from places import GUIDES, ROOT
 from pqassay.proof import trial
+from pqassay.proof.engine_processes import Asked, EngineProcesses
 from pqassay.proof.engines import Engine
-from pqassay.proof.trial import Asked, EngineProcesses
 from pqassay.proof.worker import ProofAnswer, _answer
 from pqassay.report.model import FileReport, Finding, Report
 from pqassay.report.renderers.details import is_column_named

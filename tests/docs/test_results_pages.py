@@ -21,7 +21,6 @@ from places import ROOT
 from pqassay.report.run.model import (
     Driver,
     Exposure,
-    ExposureVerdict,
     NotAsked,
     Result,
     RunLimits,
@@ -30,6 +29,7 @@ from pqassay.report.run.model import (
     Score,
     json_schema,
 )
+from pqassay.report.run.outcomes import ExposureVerdict
 
 PAGE = (ROOT / "docs" / "implementations" / "index.md").read_text(encoding="utf-8")
 

@@ -18,14 +18,15 @@ from pages.implementations.results import Results
 from submission import problems
 
 from pqassay.report.reading import parse
-from pqassay.report.run.model import SCHEMA_VERSION, Operation, Result, RunReport, json_schema
+from pqassay.report.run.model import SCHEMA_VERSION, Result, RunReport, json_schema
+from pqassay.report.run.outcomes import Operation
 from pqassay_spec.golden.revision import current
 from pqassay_suite.cases import writer_cases
 from pqassay_suite.cases.case import inputs_digest
 from pqassay_suite.cases.expectations import Expectations
 from pqassay_suite.cases.revision_score import counted_by
 from pqassay_suite.drivers.protocol import HelloAnswer
-from pqassay_suite.running import runner
+from pqassay_suite.running.run_report import run_report
 from pqassay_suite.running.runner import Settings
 
 URL = "https://ci.example.org/reader/runs/7"
@@ -51,7 +52,7 @@ def whole() -> RunReport:
     hello = HelloAnswer(
         answer="accept", name="Made Up", version="1.2", language="none", capabilities=["read"]
     )
-    report = runner._report(cases, Settings(["made"]), hello, results, [], [], [], Expectations())
+    report = run_report(cases, Settings(["made"]), hello, results, [], 0, [], [], Expectations())
     return counted_by(current(), dataclasses.replace(report, asked=asked), cases)
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqassay.report.run.model import Outcome, Result
+from pqassay.report.run.model import Result
+from pqassay.report.run.outcomes import Outcome
 from pqassay_suite.cases.expectations import Expectations, ExpectationsError, parse, written
 
 TODAY = dt.date(2026, 6, 1)

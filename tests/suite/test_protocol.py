@@ -16,7 +16,7 @@ from damage import EXAMPLES
 from golden_cases import golden_cases
 from inside import Inside
 from places import GUIDES, ROOT
-from pqassay.report.run.model import Operation
+from pqassay.report.run.outcomes import Operation
 from pqassay_spec.golden.literals import Column, Float, LongInteger, Rows
 from pqassay_spec.pm.value_json import from_json, to_json
 from pqassay_suite.cases import manifest

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pqassay.report.run.model import Blame, Operation, QueryResult, Result
+from pqassay.report.run.model import QueryResult, Result
+from pqassay.report.run.outcomes import Blame, Operation
 from pqassay_spec.rules.catalogue import reader_rules
 from pqassay_suite.judging.reader_faults import ERROR, ROWS, SAME_ROWS, broken_reader_rules
 

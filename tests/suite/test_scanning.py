@@ -13,7 +13,8 @@ from golden_cases import ROWS, broken_case, valid_case, write_case
 from idx1_files import Idx1File
 from places import ROOT
 from pqassay.literals.predicate import IEEE, Semantics
-from pqassay.report.run.model import SEVERITIES, Outcome, Result, RunReport
+from pqassay.report.run.model import Result, RunReport
+from pqassay.report.run.outcomes import SEVERITIES, Outcome
 from pqassay_spec.golden.literals import Column, Float, Rows
 from pqassay_suite.cases.case import load
 from pqassay_suite.cases.queries import CaseQuery

@@ -21,7 +21,8 @@ from inside import Here, ReferenceHere
 from places import ROOT
 from pqassay.literals.predicate import IEEE
 from pqassay.report.model import Finding
-from pqassay.report.run.model import Operation, RunReport
+from pqassay.report.run.model import RunReport
+from pqassay.report.run.outcomes import Operation
 from pqassay_suite.cases.case import GoldenCase, select
 from pqassay_suite.cases.expectations import parse
 from pqassay_suite.cases.update_cases import update_cases

@@ -16,7 +16,8 @@ from typer.testing import CliRunner, Result
 from pqassay.cli.main import suite as app
 from pqassay.errors import UsageError
 from pqassay.report.run import model as run_model
-from pqassay.report.run.model import Exposure, Operation, RunReport, ScoredBy
+from pqassay.report.run.model import Exposure, RunReport, ScoredBy
+from pqassay.report.run.outcomes import UNMET, Operation, Outcome
 from pqassay.report.status_table import COLUMNS, TICKS, Aspect, StatusCell, StatusTable
 from pqassay_spec.golden.revision import current
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
@@ -50,7 +51,7 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def made(
     questions: dict[str, list[Operation]],
-    *results: tuple[str, Operation, run_model.Outcome],
+    *results: tuple[str, Operation, Outcome],
     exposures: Sequence[Exposure] = (),
     refused: Sequence[str] = (),
     differs: str | None = None,
@@ -108,6 +109,20 @@ def test_what_proves_a_feature_is_told_by_the_files(
             assert all(by_id[case].case.kind == "valid" for case in found)
 
 
+def test_a_feature_that_no_case_proves_says_why(proofs: dict[tuple[str, Aspect], list[str]]) -> None:
+    proven = {feature for (feature, _), found in proofs.items() if found}
+
+    assert {feature.id for feature in features() if not feature.unasked} == proven
+
+
+def test_lies_about_nan_under_the_total_order_show_who_knows_it(
+    proofs: dict[tuple[str, Aspect], list[str]],
+) -> None:
+    feature = "format-ieee-754-total-order-and-nan-counts"
+
+    assert ["sta/nan-count-left-out", "sta/total-order-without-nan-count"] == proofs[feature, "uses"]
+
+
 @pytest.mark.usefixtures("once")
 def test_a_failing_column_blames_the_feature_that_another_column_lacks(cases: Sequence[GoldenCase]) -> None:
     questions: dict[str, list[Operation]] = {
@@ -128,7 +143,8 @@ def test_a_failing_column_blames_the_feature_that_another_column_lacks(cases: Se
     assert ("partly", 1, ["blm/no-filters"]) == (moments.tick, moments.passed, moments.failing)
     assert "no" == cell(found, "logical-float16", "reads").tick
     assert "yes" == cell(found, "logical-uuid", "reads").tick
-    assert "not asked" == cell(found, "logical-interval", "reads").tick
+    assert "not asked" == cell(found, "compression-lzo", "reads").tick
+    assert "No library" in next(row.unasked for row in found.rows if row.feature == "compression-lzo")
 
 
 @pytest.mark.usefixtures("once")
@@ -146,7 +162,7 @@ def test_a_failure_taints_no_other_feature_of_its_file(cases: Sequence[GoldenCas
 @pytest.mark.usefixtures("once")
 @pytest.mark.parametrize("outcome", ["unstable", "inherited"])
 def test_an_answer_that_its_case_does_not_explain_counts_for_nothing(
-    outcome: run_model.Outcome, cases: Sequence[GoldenCase]
+    outcome: Outcome, cases: Sequence[GoldenCase]
 ) -> None:
     report = made({"pqf/half": ["read"], "pqf/uuid": ["read"]}, ("pqf/half", "read", outcome))
 
@@ -257,9 +273,7 @@ def test_a_wish_that_is_met_elsewhere_and_left_out_of_a_right_file_is_not_to_bla
         f"write/{table}/bloom-filters": ["encode"] for table in ("floats", "only-nan")
     }
     report = made(questions, ("write/only-nan/bloom-filters", "encode", "failed"))
-    unmet = dataclasses.replace(
-        report, results=[dataclasses.replace(report.results[0], severity=run_model.UNMET)]
-    )
+    unmet = dataclasses.replace(report, results=[dataclasses.replace(report.results[0], severity=UNMET)])
     never = dataclasses.replace(unmet, asked={"write/only-nan/bloom-filters": ["encode"]})
 
     assert ["partly", "yes", "no"] == [

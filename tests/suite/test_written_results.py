@@ -15,7 +15,8 @@ import pytest
 from golden_cases import valid_case, write_driver
 from inside import Here
 from pqassay.report.renderers.html import render as render_html
-from pqassay.report.run.model import Result, observed_counts, observed_words, sign_words
+from pqassay.report.run.model import Result
+from pqassay.report.run.observed import observed_counts, observed_words, sign_words
 from pqassay.report.run.text import render as render_text
 from pqassay.report.run.view import view
 from pqassay.report.side_by_side.model import side_by_side

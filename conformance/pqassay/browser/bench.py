@@ -11,7 +11,7 @@ from typing import Any
 from pqassay.browser.tree import Node, PathTree
 from pqassay.difference import Difference, TooManyFields, difference
 from pqassay.dump import dump
-from pqassay.report.model import encodable
+from pqassay.report.json_form import encodable
 from pqassay.stores.kinds import judged_as
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource

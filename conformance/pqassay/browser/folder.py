@@ -13,7 +13,8 @@ from typing import Any
 
 from pqassay.browser.session import DEEPEST, item_told, written
 from pqassay.judge.checker import check
-from pqassay.report.model import Report, encodable
+from pqassay.report.json_form import encodable
+from pqassay.report.model import Report
 from pqassay.report.view import view
 from pqassay_spec.rules.catalogue import Tier
 

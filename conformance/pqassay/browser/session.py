@@ -19,7 +19,8 @@ from pqassay.browser.tree import Node
 from pqassay.errors import UsageError
 from pqassay.judge.checker import check
 from pqassay.report.formats import FormatName
-from pqassay.report.model import Finding, Position, Report, encodable, members
+from pqassay.report.json_form import encodable, members
+from pqassay.report.model import Finding, Position, Report
 from pqassay.report.rendering import write_report
 from pqassay.report.view import view
 from pqassay.report.view_model import Item

@@ -19,8 +19,13 @@ def report_undefined(undefined: Iterable[tuple[Undefined, Field]]) -> Iterator[V
     first: Undefined | None = None
     for each, field in undefined:
         first = first or each
-        said = f"{each.name} is not defined by this version of the format; a later one may define it"
-        yield Violation(said, field / each.path, each.defined, str(each.number))
+        outlook = (
+            "a later one may define it"
+            if each.number >= 0
+            else "Thrift asks for values from 0 on, so it is likely damage"
+        )
+        message = f"{each.name} is not defined by this version of the format; {outlook}"
+        yield Violation(message, field / each.path, each.defined, str(each.number))
     if first is not None:
         raise unknown(first.name)
 

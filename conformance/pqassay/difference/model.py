@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pqassay.report.model import members_json, schema_of
+from pqassay.report.json_form import members_json, schema_of
 
 SCHEMA_VERSION = 1
 

@@ -23,19 +23,18 @@ from typing import Any, Literal
 
 from pqassay.errors import UsageError
 from pqassay.report import expiry
+from pqassay.report.baseline_state import BaselineState, StaleEntry
+from pqassay.report.json_form import members
 from pqassay.report.model import (
     GAP,
     HIDING,
     UNJUDGED,
-    BaselineState,
     Coverage,
     FileReport,
     Finding,
     Report,
-    StaleEntry,
     Threshold,
     counts,
-    members,
     outcome_of,
     summarise,
 )

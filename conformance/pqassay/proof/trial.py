@@ -7,25 +7,26 @@ answer to the same query of a healthy copy is right: its own mistakes are not th
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
-
-from pebble import ProcessExpired, ProcessPool
+from typing import Any, Self, cast
 
 from pqassay.judge import workers
-from pqassay.judge.time_limit import default_seconds
+from pqassay.proof.engine_processes import (
+    ENDINGS,
+    NOT_ASKED,
+    Asked,
+    EngineProcesses,
+    ending,
+)
 from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, python_line, require_engines
 from pqassay.proof.table_proof import proof_of
-from pqassay.proof.worker import Planned, ProofAnswer, QueryPlan, answers, plan
+from pqassay.proof.worker import Planned, ProofAnswer, QueryPlan
 from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
 from pqassay.report.order import gravity_of
 from pqassay.stores.formats import formats
@@ -42,25 +43,10 @@ AT_STAKE: tuple[Effect, ...] = ("rows lost", "wrong rows", "read fails")
 MOST_PROOFS = 20
 """Findings of a run that are proved; each takes a few seconds."""
 
-STARTING = 240.0
-"""Seconds that an engine has for its first query beyond those that each query has."""
-
-STARTING_AGAIN = 60.0
-"""Seconds for starting Java once more, when what it needs is in memory."""
-
-BEGINNING = 60.0
-"""Seconds in which a process has to begin with what it is asked, beyond those that its answer may take."""
-
-TIME_OF_EACH = 5.0
-"""Seconds for each query of several that are asked at once, beyond what one has, and at most a tenth of that."""
 
 WORKERS = 2
 """Processes that share the memory that there is: an engine and a decoder."""
 
-Found = TypeVar("Found")
-
-Asked = tuple[str, Path]
-"""A program, and the file with the true rows."""
 
 Judged = tuple[EngineAnswer, tuple[Any, ...] | None]
 """An answer, and the first row of it that is not true."""
@@ -159,139 +145,6 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
             continue
         proofs[place] = Proof("not provable", reason=reason)
     return proofs
-
-
-# ------------------------------------------------------------------------------------------------ the processes
-
-
-ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
-"""Exceptions of processes that gave no answer."""
-
-NO_ANSWER = "no answer within the time limit"
-
-NOT_ASKED = "not asked, since another query of this file had no answer"
-
-MOST_ENDINGS = 2
-"""Ends of an engine's process over one file after which it is asked nothing more about that."""
-
-
-def ending(error: BaseException) -> str:
-    """Reason for which a process gave no answer."""
-    if isinstance(error, TimeoutError):
-        return NO_ANSWER
-    if isinstance(error, ProcessExpired):
-        return f"the process {workers.how_it_ended(error.exitcode)}"
-    return str(error) or type(error).__name__
-
-
-@dataclass
-class EngineProcesses:
-    """The processes of a run, one for each engine, and one that decodes; each is started when it is first needed."""
-
-    engines: Sequence[Engine]
-    limits: workers.WorkerLimits
-    _pools: dict[str, ProcessPool] = field(default_factory=dict[str, ProcessPool])
-    _leaders: dict[str, int] = field(default_factory=dict[str, int])
-    _begun: set[str] = field(default_factory=set[str])
-    _endings: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for name in list(self._pools):
-            self._end(name)
-
-    def seconds(self, size: int) -> float | None:
-        """Time for one query of a file of a size in bytes."""
-        if self.limits.timeout is None:
-            return default_seconds(size)
-        return self.limits.timeout or None
-
-    def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> QueryPlan:
-        """See `pqassay.proof.worker.plan`. Raises the error that ends the process."""
-        return self.decode(plan, path, findings, folder, size=size)
-
-    def decode(self, work: Callable[..., Found], *arguments: Any, size: int) -> Found:
-        """Have some work done on a file of a size in bytes in the process that decodes.
-
-        Raises the error that ends it.
-        """
-        return self._done("", work, arguments, self.seconds(size), limits_memory=True)
-
-    def start(self, engine: Engine, healthy: Asked) -> None:
-        """Let an engine answer a query of a healthy file first, so that its start does not count for other queries."""
-        if engine.process not in self._begun:
-            with contextlib.suppress(*ENDINGS):
-                self._ask(engine, [healthy], 0)
-            self._begun.add(engine.process)
-
-    def ask(self, engine: Engine, file: str, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
-        """Have an engine answer some queries of a file: at once, and, if that ends its process, one by one.
-
-        Args:
-            engine: The engine.
-            file: The file; an engine that once gave no answer in time, or twice did not survive, is asked nothing more about it.
-            asked: The queries.
-            size: Bytes of the file.
-        """
-        if self._endings[engine.process, file] >= MOST_ENDINGS:
-            return [ProofAnswer(error=NOT_ASKED, has_panicked=True)] * len(asked)
-        try:
-            return self._ask(engine, asked, size)
-        except ENDINGS as error:
-            if len(asked) == 1:
-                # Neither to wait nor to start Java again and again is worth the time.
-                is_slow = isinstance(error, TimeoutError) or engine.runs_on_java
-                self._endings[engine.process, file] += MOST_ENDINGS if is_slow else 1
-                return [ProofAnswer(error=ending(error), has_panicked=True)]
-        return [answer for one in asked for answer in self.ask(engine, file, [one], size)]
-
-    def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
-        """Have an engine answer queries in one process. Raises the error that ends it."""
-        seconds = self.seconds(size)
-        if seconds is not None:
-            seconds += min(TIME_OF_EACH, seconds / 10) * (len(asked) - 1)
-            if engine.process not in self._begun:
-                seconds += STARTING
-            elif engine.runs_on_java and engine.process not in self._leaders:
-                seconds += STARTING_AGAIN
-        self._begun.add(engine.process)
-        limits_memory = not (engine.runs_on_java or engine.reserves_memory)
-        return self._done(engine.process, answers, (list(asked),), seconds, limits_memory=limits_memory)
-
-    def _done(
-        self,
-        name: str,
-        work: Callable[..., Found],
-        arguments: Sequence[Any],
-        seconds: float | None,
-        *,
-        limits_memory: bool,
-    ) -> Found:
-        """Have some work done in the process of a name. Raises what ends that, and then all that it started is ended."""
-        if name in self._pools and not self._pools[name].active:
-            self._end(name)  # it ended after its last answer
-        pool = self._pools.get(name)
-        if pool is None:
-            memory = self.limits.bytes_per_worker() if limits_memory else 0
-            pool = self._pools[name] = workers.new_pool(1, memory, leads=True)
-        most = None if seconds is None else seconds + BEGINNING
-        try:
-            if name not in self._leaders:
-                self._leaders[name] = workers.result_of(pool, pool.schedule(os.getpid), most)
-            return workers.result_of(pool, pool.schedule(work, args=arguments, timeout=seconds), most)
-        except ENDINGS:
-            self._end(name)
-            raise
-
-    def _end(self, name: str) -> None:
-        """End the process of a name, if there is one, and all that it started."""
-        pool, leader = self._pools.pop(name), self._leaders.pop(name, None)
-        pool.stop()  # type: ignore[no-untyped-call]  # Pebble's annotations have gaps
-        pool.join()
-        if leader is not None:
-            workers.end_group(leader)
 
 
 # ------------------------------------------------------------------------------------------------- one file

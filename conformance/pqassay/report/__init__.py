@@ -10,8 +10,8 @@ are used.  Public names are those below.
 
 from __future__ import annotations
 
+from pqassay.report.baseline_state import BaselineState, StaleEntry
 from pqassay.report.model import (
-    BaselineState,
     Coverage,
     EngineAnswer,
     FileReport,
@@ -20,7 +20,6 @@ from pqassay.report.model import (
     Position,
     Proof,
     Report,
-    StaleEntry,
     Summary,
 )
 

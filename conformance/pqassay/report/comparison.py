@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from pqassay.errors import UsageError
-from pqassay.report.model import UNJUDGED, FileReport, Finding, Report, counts, members_json
-from pqassay.report.run.model import NEITHER, UNCLASSED, Result, RunReport, observed_words
+from pqassay.report.json_form import members_json
+from pqassay.report.model import UNJUDGED, FileReport, Finding, Report, counts
+from pqassay.report.run.model import Result, RunReport
+from pqassay.report.run.observed import observed_words
+from pqassay.report.run.outcomes import NEITHER, UNCLASSED
 
 SCHEMA_VERSION = 1
 

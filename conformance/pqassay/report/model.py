@@ -6,15 +6,15 @@ Every renderer and every consumer works on these classes; `to_json` and the JSON
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
+from pqassay.report.baseline_state import BaselineState
 from pqassay.report.bounds import Sampled
 from pqassay.report.gate import Gate
+from pqassay.report.json_form import members_json, schema_of
 from pqassay.report.pin import Pin
 from pqassay.report.weighing import Weighing
 from pqassay_spec.base.mistakes import SOFTWARE
@@ -295,50 +295,6 @@ class Ignored:
 
 
 @dataclass(frozen=True)
-class StaleEntry:
-    """An entry of the baseline that does not occur any more, and why that is known."""
-
-    path: str
-    rule: str
-    reason: str
-    column: str | None = None
-
-    @property
-    def line(self) -> str:
-        """The entry in one line."""
-        column = f", column {self.column}" if self.column is not None else ""
-        return f"{self.rule} {self.path}{column}: {self.reason}"
-
-
-@dataclass(frozen=True)
-class BaselineState:
-    """Use of a baseline in this run.
-
-    ``known`` counts the findings that it lists, ``unseen`` its entries about files or rules that this run did not
-    look at; ``stale`` are those that do not occur any more.  ``later`` counts findings of rules that the ``release`` that wrote the
-    baseline did not have, and that it therefore cannot list.
-    """
-
-    path: str
-    known: int
-    unseen: int
-    stale: list[StaleEntry]
-    release: str = ""
-    later: int = 0
-
-    @property
-    def line(self) -> str:
-        """The counts in one line."""
-        counts = f"{self.known:,} known, {self.unseen:,} not looked at, {len(self.stale):,} stale"
-        new = (
-            f", {self.later:,} by rules that came after pqassay {self.release}, which wrote it"
-            if self.later
-            else ""
-        )
-        return f"{self.path}: {counts}{new}"
-
-
-@dataclass(frozen=True)
 class Summary:
     """Counts over all files. ``findings`` counts those that are not ``known``, by verdict; ``known`` counts gaps as well."""
 
@@ -482,46 +438,6 @@ def counts(finding: Finding, threshold: Threshold) -> bool:
     return finding.verdict in COUNTED[threshold] and not finding.known
 
 
-def members_json(record: Any, indent: int | None) -> str:
-    """A dataclass as JSON text in ASCII. Optional members that have their default are left out."""
-    return json.dumps(members(record), indent=indent)
-
-
-def members(value: Any) -> Any:
-    """Value that stands for a dataclass in JSON: its members in order, optional ones only where they say something."""
-    if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
-        return value if value.isascii() else encodable(value)
-    if (defaults := _defaults(cast("Hashable", type(value)))) is not None:
-        return {
-            name: members(member)
-            for name, default in defaults.items()
-            if (member := getattr(value, name)) != default
-        }
-    if isinstance(value, list):
-        return [members(item) for item in value]
-    if isinstance(value, dict):
-        return {key: members(item) for key, item in cast("dict[str, Any]", value).items()}
-    return value
-
-
-def encodable(text: str) -> str:
-    """A text as it is in JSON: what has no encoding, as in names of files, is escaped."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-@cache
-def _defaults(kind: Any) -> dict[str, Any] | None:
-    """The members of a dataclass in order, each with its default: what equals nothing else if it has none; ``None`` of other types."""
-    if not dataclasses.is_dataclass(kind):
-        return None
-    return {
-        declared.name: declared.default
-        if declared.default_factory is dataclasses.MISSING
-        else declared.default_factory()
-        for declared in dataclasses.fields(kind)
-    }
-
-
 def outcome_of(findings: Iterable[Finding], gaps: Iterable[Gap], level: Threshold) -> Outcome:
     """The outcome of a file that could be judged: known findings and gaps do not count."""
     if bases := {finding.basis for finding in findings if counts(finding, level)}:
@@ -553,10 +469,3 @@ def summarise(files: Sequence[FileReport], ignored: Sequence[Ignored] = ()) -> S
 def json_schema() -> dict[str, Any]:
     """JSON Schema of `Report.to_json`."""
     return schema_of(Report)
-
-
-def schema_of(kind: Any) -> dict[str, Any]:
-    """JSON Schema of a class or a union of classes, derived from their annotations."""
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
-
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **TypeAdapter(kind).json_schema()}

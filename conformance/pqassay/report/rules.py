@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from functools import cache
 
 from pqassay.report.model import Revision
+from pqassay_spec.directory import entries as directory
+from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.rules import documents
 from pqassay_spec.rules.catalogue import BASES, Rule, families, family_of
 from pqassay_spec.rules.observed import observed
@@ -18,6 +21,34 @@ COMPARE = "compare the values with their source"
 
 COMPARE_FIRST = f"{COMPARE}: either they or the metadata may be wrong"
 """The same with the reason. Without the claim, nothing shows that values are damaged."""
+
+COMPARE_BEFORE = f"{COMPARE}: what the remedy removes may be all that shows that they are damaged"
+"""The same where the rule itself looks at no values, but the remedy removes what is said about them."""
+
+STRIP = "pqassay strip "
+"""The beginning of a remedy that removes metadata."""
+
+CLAIMS = frozenset(
+    ("--statistics", "--page-index", "--bloom-filters", "--sorting-columns", "--column-orders", "--idx1")
+)
+"""Options of this command that remove what is said about values: it asks somebody to vouch for these first."""
+
+CLAIM_KEYS = frozenset((directory.KEY, idx1.KEY, idx1.LENGTH_KEY, idx1.COMPANION_KEY))
+"""Keys for which it asks that as well."""
+
+
+def compare_first(*, compares_values: bool, remedy: str | None) -> str:
+    """What to do about a finding before its remedy, and why; empty where nothing is.
+
+    >>> compare_first(compares_values=False, remedy="pqassay strip a.parquet --row-group-hints")
+    ''
+    >>> compare_first(compares_values=False, remedy="pqassay strip a.parquet --bloom-filters")
+    'compare the values with their source: what the remedy removes may be all that shows that they are damaged'
+    """
+    if compares_values:
+        return COMPARE_FIRST
+    words = set(shlex.split(remedy)) if remedy is not None and remedy.startswith(STRIP) else set[str]()
+    return COMPARE_BEFORE if words & (CLAIMS | CLAIM_KEYS) else ""
 
 
 def obligation(rule: Rule) -> list[tuple[str, str]]:

@@ -88,6 +88,7 @@ class StatusRow:
         aspect: What the status is about.
         cells: One for each implementation, in their order.
         cases: Ids of the cases that prove it.
+        unasked: Why there are none.
     """
 
     feature: str
@@ -96,6 +97,7 @@ class StatusRow:
     aspect: Aspect
     cells: list[StatusCell]
     cases: list[str]
+    unasked: str = ""
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,7 @@ def _revisions(revisions: Sequence[str]) -> str:
 
 
 def _row(row: StatusRow, site: str | None) -> list[str]:
-    shown = _cases(row.cases, site) if row.cases else "no golden case proves it"
+    shown = _cases(row.cases, site) if row.cases else f"no golden case proves it: {escaped(row.unasked)}"
     return [escaped(row.name), *(cell.words for cell in row.cells), shown]
 
 

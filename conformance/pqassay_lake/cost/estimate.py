@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from pqassay.report.model import members_json
+from pqassay.report.json_form import members_json
 from pqassay_spec.rules.catalogue import TABLE_TIER, TIERS, Tier
 
 FILE_TIERS: tuple[Tier, ...] = tuple(tier for tier in TIERS if tier != TABLE_TIER)

@@ -24,7 +24,8 @@ import pyarrow.parquet as pq
 
 from pqassay.errors import UsageError
 from pqassay.judge.one_file import Settings
-from pqassay.report.model import Coverage, FileReport, Finding, Gap, Position, Report, Untested, members
+from pqassay.report.json_form import members
+from pqassay.report.model import Coverage, FileReport, Finding, Gap, Position, Report, Untested
 from pqassay.report.weighing import Weighing
 from pqassay.stores.targets import is_uri
 from pqassay_spec import __version__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pqassay.report.rules import COMPARE_FIRST
+from pqassay.report.rules import compare_first
 from pqassay_lake.history.views import HistoryView
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
@@ -57,8 +57,9 @@ def _lines(view: HistoryView) -> Iterator[str]:
             ]
             more = f" ({', '.join(said)})" if said else ""
             yield f"  owner     {printable(one.owner)}{more}"
-        if one.rule in rules() and rules()[one.rule].compares_values:
-            yield f"  first     {COMPARE_FIRST}"
+        is_comparison = one.rule in rules() and rules()[one.rule].compares_values
+        if first := compare_first(compares_values=is_comparison, remedy=one.remedy):
+            yield f"  first     {first}"
         if one.remedy:
             yield f"  remedy    {printable(one.remedy)}"
     if not view.findings:

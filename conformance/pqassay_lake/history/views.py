@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from pqassay.report.model import members_json
+from pqassay.report.json_form import members_json
 from pqassay_lake.history.past import (
     Compared,
     Found,

@@ -10,7 +10,7 @@ from pqassay.checks.commands import OURS
 from pqassay.errors import UsageError
 from pqassay.report.gate import EFFECTS
 from pqassay.report.model import MOST_FILES, Finding
-from pqassay.report.rules import COMPARE_FIRST
+from pqassay.report.rules import compare_first
 from pqassay.tables.kept import kept_states
 from pqassay_lake.repair.delta import FALSE_COUNTS, UNCOUNTED, delta_sql
 from pqassay_lake.repair.iceberg import iceberg_sql
@@ -155,8 +155,8 @@ def _repair_of(finding: Finding, table: Concerned | None) -> str:
 
 def _note(work: _Work, finding: Finding) -> None:
     work.rules[finding.rule] = None
-    if finding.compares_values:
-        work.notes[COMPARE_FIRST] = None
+    if first := compare_first(compares_values=finding.compares_values, remedy=finding.remedy):
+        work.notes[first] = None
     remedy = finding.remedy or ""
     if remedy.startswith(OURS):
         work.commands[remedy] = None

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pqassay.checks.commands import OURS
 from pqassay.judge.selection.only_files import MOMENT, PATH, TABLE, TIER
-from pqassay.report.model import members_json
-from pqassay.report.rules import COMPARE
+from pqassay.report.json_form import members_json
+from pqassay.report.rules import COMPARE, STRIP
 from pqassay_lake.repair.model import Plan, Step
 from pqassay_lake.repair.planning import COMMANDS, SAFE
 from pqassay_spec.base.sources import write_whole
@@ -21,8 +21,8 @@ from pqassay_spec.base.terminal import printable
 QUARANTINE_CSV, QUARANTINE_JSON = "quarantine.csv", "quarantine.json"
 STATEMENTS, SCRIPT = "repair.sql", "repair.sh"
 
-STRIP, VALUES_ARE_RIGHT = f"{OURS} strip ", "--values-are-right"
-"""The command that removes what is said about values, and the option without which it refuses to."""
+VALUES_ARE_RIGHT = "--values-are-right"
+"""The option without which the command refuses to remove what is said about values."""
 
 COLUMNS = (PATH, TABLE, MOMENT, TIER, "rules", "could", "created_by", "owner", "repair")
 

@@ -29,7 +29,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, cast
 
 from pqassay.report import expiry
-from pqassay.report.run.model import NEITHER, Operation, Outcome, Problem, Result
+from pqassay.report.run.model import Problem, Result
+from pqassay.report.run.outcomes import NEITHER, Operation, Outcome
 from pqassay_spec.base.strict_json import Closed
 from pqassay_suite.cases.case import matches
 

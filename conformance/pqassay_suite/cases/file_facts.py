@@ -231,11 +231,14 @@ def tags_of_chunk(chunk: ColumnChunkUnderTest) -> Iterator[str]:
         "structure.bloom-filter": facts.bloom_filter_offset is not None,
     }
     yield from (name for name, is_there in has.items() if is_there)
+    if chunk.column_order is not None:
+        yield from (need for name, need in ORDERS.items() if getattr(chunk.column_order, name) is not None)
     try:
         for page in chunk.pages:
             yield from _tags_of_page(page)
-        if chunk.unusual_levels:
-            yield "levels.bit-packed"
+        yield from (
+            f"encoding.{_dashed(_named(Encoding, encoding))}" for _, _, encoding in chunk.unusual_levels
+        )
     except (FormatError, NotApplicable, NotChecked):  # what the footer says about its encodings has to do
         yield from (f"encoding.{_dashed(_named(Encoding, encoding))}" for encoding in facts.encodings)
 

@@ -6,7 +6,8 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pqassay.report.run.model import Operation, Outcome, RunReport, ScoredBy, counts, scores
+from pqassay.report.run.model import RunReport, ScoredBy, scores
+from pqassay.report.run.outcomes import Operation, Outcome, counts
 from pqassay_spec.golden.case import Case
 from pqassay_spec.golden.revision import Revision
 from pqassay_suite.cases.case import GoldenCase

@@ -18,7 +18,7 @@ from pqassay.cli.failure import OutputFile, Verbose, fail, require_format, requi
 from pqassay.cli.output import print_report, write_output
 from pqassay.cli.report import print_side_by_side
 from pqassay.report.formats import ABREAST, OF_RUNS, RUN_FORMAT_HELP, FormatName, format_of
-from pqassay.report.run.model import Operation
+from pqassay.report.run.outcomes import Operation
 from pqassay_spec.base.help_pages import epilog, example
 from pqassay_suite.cli.driver import (
     DriverCommand,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import lru_cache
 
-from pqassay.report.run.model import Operation
+from pqassay.report.run.outcomes import Operation
 
 NULL_LISTS = "nested.null-lists"
 """The capability to tell a list, or a map, that is null from one that is empty."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pqassay.report.run.model import Operation, Outcome
+from pqassay.report.run.outcomes import Operation, Outcome
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.excerpt import telling_lines
 from pqassay_suite.drivers.inspector import Inspector

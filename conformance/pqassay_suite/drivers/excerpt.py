@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pqassay.report.run.model import TELLING
+from pqassay.report.run.outcomes import TELLING
 
 KEPT = 16 << 10
 """Bytes that are kept from the beginning, and as many from the end."""

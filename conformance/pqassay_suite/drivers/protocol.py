@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast, get_args, get_type_hints
 
-from pqassay.report.model import schema_of
-from pqassay.report.run.model import Operation
+from pqassay.report.json_form import schema_of
+from pqassay.report.run.outcomes import Operation
 from pqassay_spec.base.strict_json import Closed
 from pqassay_spec.golden.case import Stop
 from pqassay_spec.golden.literals import LongInteger, Rows, ValueNotReadableError, Written, read_value

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pqassay.literals.predicate import PredicateError, Semantics
 from pqassay.literals.rows import digest, rows_difference
-from pqassay.report.run.model import Operation
+from pqassay.report.run.outcomes import Operation
 from pqassay_spec.golden.literals import Value
 from pqassay_suite.cases.file_facts import facts_of
 from pqassay_suite.drivers import protocol
@@ -26,6 +26,9 @@ from pqassay_suite.judging.row_answers import rows_of
 
 CODECS = {"none": "", "snappy": "codec.snappy", "gzip": "codec.gzip", "zstd": "codec.zstd", "lz4": "codec.lz4-raw", "brotli": "codec.brotli"}  # fmt: skip
 """Codecs as pyarrow calls them, and the capability that each takes."""
+
+WITHOUT = "without it too"
+"""What a scan is blamed for that is as wrong without the index."""
 
 FAMILIES = ("BLM", "PIX", "STA", "PQF")
 """Families by which a scan may be asked, the one with most to skip by first."""
@@ -122,7 +125,7 @@ class Asker:
         if difference is None or not difference.is_of_rows:
             return difference
         if not is_right:
-            return replace(difference, blame="without it too")
+            return replace(difference, blame=WITHOUT)
         blame = "by the index" if self.hello.index_off else "of the filter"
         return replace(difference, blame=blame, cause=f"{difference.cause}, {blame}")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pqassay.literals.predicate import CONNECTIVES, MEMBERSHIPS, NEGATION, NULL_TESTS
 from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question, Tree, columns_asked, parts_of
-from pqassay_suite.exploring.kinds import KINDS, SPECIAL
+from pqassay_suite.exploring.kinds import FLOATS, KINDS, SPECIAL
 
 EQUALITY, NEGATIVE, ORDER, LIST, NULL_TEST = (
     "an equality",
@@ -31,7 +31,12 @@ GROUPS = {
 }
 """What kinds of predicates are called. The problems of ``=`` is wrong with ``in`` as well, which is an equality too."""
 
+READ = "a read of all rows"
+
 PLAIN_KIND = "int32"
+
+PLAIN_FLOATS = "double"
+"""What floats of other widths are tried as: most of what is wrong with one width is wrong with all."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +99,16 @@ def _of_columns(question: Question) -> Iterator[Ingredient]:
             yield Ingredient("a column beside", _without_column(question, column))
         elif len(question.file.columns) > 1 and not named:
             yield Ingredient("several columns", _without_column(question, column))
-        if column.kind != PLAIN_KIND:
-            yield Ingredient(f"a column of {column.kind}", _as_numbers(question, column))
+        is_float = column.of.pool is FLOATS
+        if is_float:
+            yield Ingredient("a column of floats", _as_numbers(question, column))
+        if column.kind not in (PLAIN_KIND, PLAIN_FLOATS):
+            plainer = (
+                _with(question, replace(column, kind=PLAIN_FLOATS))
+                if is_float
+                else _as_numbers(question, column)
+            )
+            yield Ingredient(f"a column of {column.kind}", plainer)
         if not column.optional:
             yield Ingredient("a required column", _with(question, replace(column, optional=True)))
         if column.encoding != "PLAIN":
@@ -116,7 +129,7 @@ def _of_columns(question: Question) -> Iterator[Ingredient]:
 def _of_predicate(question: Question) -> Iterator[Ingredient]:
     tree = question.predicate
     if tree is None:
-        yield Ingredient("a read of all rows", lambda: None)
+        yield Ingredient(READ, lambda: None)
         return
     for simpler in _simpler(tree):
         yield Ingredient(GROUPS[tree[0]][-1], _with_predicate(question, simpler))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pqassay.report.run.model import Outcome
+from pqassay.report.run.outcomes import Outcome
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.expectations import Expectation
 from pqassay_suite.exploring.drawn_file import columns_asked
@@ -14,6 +14,9 @@ from pqassay_suite.exploring.search import Finding
 
 _FEATURE = re.compile(r"(?<=^wrong rows: )(.*?) \([^)]*\)")
 """A feature of the file, by which results tell causes apart that have the same words."""
+
+_PARAMETERS = re.compile(r"\(.*\)")
+"""What follows the name of a type, such as the length of bytes."""
 
 OUTCOMES: Sequence[Outcome] = ("failed", "crashed", "refused by accident", "protocol error")
 """Outcomes of golden cases that foretell a wrong answer about another file."""
@@ -54,6 +57,7 @@ def _has_all(golden: GoldenCase, finding: Finding) -> bool:
     kinds = {column.kind for column in finding.question.file.columns if not names or column.name in names}
     values = [value for row in rows.values() for value in row]
     special = {words for words, holds in SPECIAL.items() if any(map(holds, values))}
-    return kinds <= {column.type for column in rows.columns} and special >= {
+    types = {_PARAMETERS.sub("", column.type) for column in rows.columns}
+    return {_PARAMETERS.sub("", kind) for kind in kinds} <= types and special >= {
         words for words in finding.takes if words in SPECIAL
     }

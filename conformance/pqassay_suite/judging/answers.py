@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from pqassay.literals.rows import rows_difference
-from pqassay.report.run.model import Operation
+from pqassay.report.run.outcomes import Operation
 from pqassay_spec.golden.case import Acceptance, Answering, Case
 from pqassay_spec.golden.literals import Rows
 from pqassay_suite.drivers import protocol

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from pqassay.report.run.model import Operation
+from pqassay.report.run.outcomes import Operation
 from pqassay_spec.golden.case import Case
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.manifest import handed_over

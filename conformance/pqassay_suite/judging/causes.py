@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from pqassay.report.run.model import TELLING, UNMET, Operation, Outcome, Result
+from pqassay.report.run.model import Result
+from pqassay.report.run.outcomes import TELLING, UNMET, Operation, Outcome
 from pqassay_spec.golden.case import Case
 
 Fault = Literal["wrong", "refused", "declined", "accepted", "crashed", "accident", "protocol", "unfulfilled"]

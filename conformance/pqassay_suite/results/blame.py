@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pqassay.report.run.model import UNMET, Result
+from pqassay.report.run.model import Result
+from pqassay.report.run.outcomes import UNMET
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.results.columns import Column
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from pqassay.errors import UsageError
-from pqassay.report.run.model import Operation, Result, RunReport
+from pqassay.report.run.model import Result, RunReport
+from pqassay.report.run.outcomes import Operation
 from pqassay.report.status_table import SCHEMA_VERSION, Aspect, StatusCell, StatusRow, StatusTable, Tick
 from pqassay_spec.golden.revision import RevisionError, revision
 from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
@@ -62,12 +63,13 @@ class Feature:
     lies: tuple[str, ...] = ()
     checked: str = ""
     as_stored: bool = False
+    unasked: str = ""
 
     @property
     def aspects(self) -> list[Aspect]:
         """The aspects that have a row; one that is never asked about where nothing proves the feature."""
         there: dict[Aspect, bool] = {
-            "reads": bool(self.tags),
+            "reads": bool(self.tags) and not self.misled,
             "decodes": bool(self.decodes),
             "writes": bool(self.writes),
             "uses": bool(self.misled),
@@ -80,7 +82,8 @@ class Feature:
 @cache
 def features() -> tuple[Feature, ...]:
     """All features: physical types, logical types, encodings, compressions, and the rest."""
-    listed: list[dict[str, Any]] = tomllib.loads(FEATURES.read_text("utf-8"))["feature"]
+    document = tomllib.loads(FEATURES.read_text("utf-8"))
+    listed: list[dict[str, Any]] = document["feature"]
     rows: list[dict[str, Any]] = [
         {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
         for row in listed
@@ -88,19 +91,21 @@ def features() -> tuple[Feature, ...]:
     read = [Feature(**row) for row in rows]
     logical = [one for one in read if one.category == "Logical types"]
     return (
-        *_of_enum(Type, "physical", "Physical types", "physical"),
+        *_of_enum(Type, "physical", "Physical types", "physical", document["unasked"]),
         *logical,
-        *_of_enum(Encoding, "encoding", "Encodings", "encoding"),
-        *_of_enum(CompressionCodec, "compression", "Compressions", "codec"),
+        *_of_enum(Encoding, "encoding", "Encodings", "encoding", document["unasked"]),
+        *_of_enum(CompressionCodec, "compression", "Compressions", "codec", document["unasked"]),
         *(one for one in read if one not in logical),
     )
 
 
-def _of_enum(kind: type[IntEnum], prefix: str, category: str, tag: str) -> Iterator[Feature]:
+def _of_enum(
+    kind: type[IntEnum], prefix: str, category: str, tag: str, unasked: Mapping[str, str]
+) -> Iterator[Feature]:
     for member in kind:
         dashed = member.name.lower().replace("_", "-")
-        name = f"{prefix}-{dashed}"
-        yield Feature(DEPRECATED.get(name, name), category, member.name, (f"{tag}.{dashed}",))
+        name = DEPRECATED.get(f"{prefix}-{dashed}", f"{prefix}-{dashed}")
+        yield Feature(name, category, member.name, (f"{tag}.{dashed}",), unasked=unasked.get(name, ""))
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ def proving(cases: Sequence[GoldenCase]) -> Proofs:
             (feature.id, aspect): [
                 golden.case.id
                 for golden in cases
-                if _proves(golden, feature, aspect, columns.get(golden.case.id, {}).values())
+                if _proves(golden, feature, aspect, columns.get(_sound(golden), {}).values())
             ]
             for feature in features()
             for aspect in feature.aspects
@@ -152,10 +157,16 @@ def proving(cases: Sequence[GoldenCase]) -> Proofs:
     )
 
 
+def _sound(golden: GoldenCase) -> str:
+    """The id of the case that a damaged one was made from, and of one that is not damaged its own."""
+    return golden.case.parent or golden.case.id
+
+
 def _proves(golden: GoldenCase, feature: Feature, aspect: Aspect, columns: Iterable[Column]) -> bool:
     case = golden.case
+    has_it = any(column.tags.issuperset(feature.tags) for column in columns)
     if aspect == "reads":
-        return bool(feature.tags) and any(column.tags.issuperset(feature.tags) for column in columns)
+        return case.kind == "valid" and bool(feature.tags) and has_it
     if aspect == "decodes":
         return (case.kind, case.family, case.expect.decode) == ("valid", feature.decodes, "accept")
     if aspect == "writes":
@@ -164,7 +175,7 @@ def _proves(golden: GoldenCase, feature: Feature, aspect: Aspect, columns: Itera
         return case.rules == [feature.checked] and case.expect.read is not None
     lie = case.mutation.path if case.mutation is not None else ""
     is_about = case.family == feature.misled and any(part in lie for part in feature.lies)
-    return is_about and case.expect.scan == "exposure"
+    return is_about and case.expect.scan == "exposure" and (has_it or not feature.tags)
 
 
 def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tuple[str, Operation]]:
@@ -228,6 +239,7 @@ def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[G
             aspect,
             [one.cell(feature, aspect) for one in judged],
             proofs.cases[feature.id, aspect],
+            feature.unasked,
         )
         for feature in features()
         for aspect in feature.aspects

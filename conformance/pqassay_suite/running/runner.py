@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
-import os
 import shutil
 import tempfile
 import time
@@ -22,26 +20,16 @@ from typing import Any
 
 from pqassay.literals.predicate import IEEE, Semantics
 from pqassay.report.run.model import (
-    SCHEMA_VERSION,
     AnsweredQueries,
-    Blame,
-    Driver,
     Exposure,
     NotAsked,
-    Operation,
-    Outcome,
     Result,
-    RunLimits,
     RunReport,
-    RunSummary,
-    counts,
-    scores,
 )
-from pqassay_spec import __version__
+from pqassay.report.run.outcomes import Blame, Operation, Outcome
 from pqassay_spec.golden.case import Case, ReadExpectation
 from pqassay_spec.golden.revision import Revision
-from pqassay_spec.rules.catalogue import digest as rules_digest
-from pqassay_suite.cases.case import GoldenCase, inputs_digest, manifests_digest
+from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.cases.expectations import Expectations
 from pqassay_suite.cases.file_facts import needs_of_rows
 from pqassay_suite.cases.revision_score import counted_by
@@ -52,11 +40,11 @@ from pqassay_suite.drivers.protocol import Answer, HelloAnswer, Reject, Unsuppor
 from pqassay_suite.drivers.side_by_side import in_order
 from pqassay_suite.judging.answers import ASKING, judged_unsupported, operations
 from pqassay_suite.judging.bench import Bench, Judgement, described
-from pqassay_suite.judging.causes import Accidents, cause_of, severity, with_shared_causes
+from pqassay_suite.judging.causes import Accidents, severity
 from pqassay_suite.judging.credit import credited
-from pqassay_suite.judging.differences import cause_of_answer, names_of
+from pqassay_suite.judging.differences import cause_of_answer
 from pqassay_suite.judging.pins import pin_of, pin_of_queries
-from pqassay_suite.judging.reader_faults import broken_reader_rules
+from pqassay_suite.running.run_report import run_report
 from pqassay_suite.running.scanning import Judged, Scanning, exposure_of, query_result, worst
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
@@ -169,7 +157,10 @@ def run(
         for golden, operation in undeclared
         if operation != "scan" or golden.case.expect.scan != "exposure"
     ]
-    report = _report(cases, settings, hello, results, done, not_asked, scored, expectations or Expectations())
+    exposures = [one.exposure for one in done if one.exposure]
+    left_aside = sum(one.left_aside for one in done)
+    known = expectations or Expectations()
+    report = run_report(cases, settings, hello, results, exposures, left_aside, not_asked, scored, known)
     asked: dict[str, list[Operation]] = {}
     for golden, operation in work:
         asked.setdefault(golden.case.id, []).append(operation)
@@ -450,90 +441,3 @@ def _unstable(first: Result, told: str) -> Result:
     reason = f"{first.reason}; a fresh process returns the right answer"
     actual = f"{first.actual or first.reason}; from a fresh process: {told}"
     return dataclasses.replace(first, outcome="unstable", reason=reason, actual=actual, pin=None)
-
-
-def _report(
-    cases: Sequence[GoldenCase],
-    settings: Settings,
-    hello: HelloAnswer | None,
-    results: Sequence[Result],
-    done: Sequence[_Done],
-    not_asked: list[NotAsked],
-    undeclared: Sequence[tuple[Case, Operation]],
-    expectations: Expectations,
-) -> RunReport:
-    by_id = {golden.case.id: golden for golden in cases}
-    explained = with_shared_causes([_explained(result, by_id.get(result.case)) for result in results])
-    compared, problems = expectations.compare(explained)
-    return RunReport(
-        schema_version=SCHEMA_VERSION,
-        kind="run",
-        pqassay=__version__,
-        protocol=protocol.PROTOCOL,
-        rules_sha256=rules_digest(),
-        suite_sha256=manifests_digest(cases),
-        golden_files_sha256=inputs_digest(cases),
-        driver=Driver(
-            command=list(settings.shown or settings.command),
-            sha256=driver_digest(settings.command),
-            shipped=settings.shipped,
-            **_declared(hello),
-        ),
-        limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
-        results=compared,
-        scores=scores(compared, Counter((case.family, operation) for case, operation in undeclared)),
-        problems=problems,
-        summary=RunSummary(
-            cases=len(cases),
-            results=len(compared),
-            outcomes=counts([result.outcome for result in compared]),
-            known=sum(bool(result.known) for result in compared),
-            unpinned=expectations.unpinned(compared) or None,
-        ),
-        exposures=[one.exposure for one in done if one.exposure],
-        not_asked=not_asked,
-        index_left_aside=sum(one.left_aside for one in done),
-        expectations_sha256=expectations.sha256,
-    )
-
-
-def _declared(hello: HelloAnswer | None) -> dict[str, Any]:
-    """What a driver says about itself, as results have it."""
-    if hello is None:
-        return {}
-    lists = {"capabilities": sorted(hello.capabilities), "lacks": sorted(hello.lacks) or None}
-    return {name: value for name, value in {**vars(hello), **lists}.items() if name != "answer"}
-
-
-def _explained(result: Result, golden: GoldenCase | None) -> Result:
-    """A bad result with the words of its case, its severity, its cause and the rules for readers that it breaks."""
-    if golden is None or result.is_good:
-        return result
-    if result.outcome == "no credit":  # right by itself: nothing was observed
-        return dataclasses.replace(result, title=golden.case.title, cause=result.reason)
-    case, grave = golden.case, result.severity
-    if grave is None:
-        grave = severity(case, "crashed" if result.outcome == "crashed" else "protocol")
-    cause = cause_of(
-        result.operation if result.operation != "hello" else "read",
-        result.outcome,
-        result.reason,
-        actual=result.actual,
-        stderr=result.stderr,
-        names=names_of(golden),
-        differs=result.cause or "",
-    )
-    result = dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
-    return dataclasses.replace(result, reader_rules=broken_reader_rules(result) or None)
-
-
-def driver_digest(command: Sequence[str]) -> str:
-    """SHA-256 over a command and the content of the files that it names, the program first."""
-    total = hashlib.sha256()
-    for number, part in enumerate(command):
-        path = shutil.which(part) if number == 0 else part
-        total.update(part.encode("utf-8", "surrogateescape") + b"\n")
-        if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path raises for names that are not paths
-            with Path(path).open("rb") as file:
-                total.update(hashlib.file_digest(file, "sha256").digest())
-    return total.hexdigest()

@@ -15,7 +15,8 @@ from itertools import islice
 from pathlib import Path
 
 from pqassay.literals.predicate import PredicateError, Semantics, columns_of, keeps
-from pqassay.report.run.model import Blame, Exposure, ExposureVerdict, QueryResult
+from pqassay.report.run.model import Exposure, QueryResult
+from pqassay.report.run.outcomes import Blame, ExposureVerdict
 from pqassay_spec.golden.case import Case
 from pqassay_spec.golden.literals import Rows, Value
 from pqassay_suite.cases.case import GoldenCase

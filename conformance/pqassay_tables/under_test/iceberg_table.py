@@ -9,11 +9,11 @@ from typing import Any, cast
 from pqassay.stores.table_files import TableAt
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay_spec.base.errors import FormatError
-from pqassay_tables.metadata.iceberg.metadata import NotKnownError, metadata_file, read_metadata
+from pqassay_tables.metadata.iceberg.metadata import metadata_file, read_metadata
 from pqassay_tables.metadata.iceberg.schema import Columns, columns_of, objects
-from pqassay_tables.metadata.iceberg.state import PARQUET, PUFFIN, ElsewhereError, IcebergState
+from pqassay_tables.metadata.iceberg.state import PARQUET, PUFFIN, IcebergState
 from pqassay_tables.under_test.states import iceberg_state
-from pqassay_tables.under_test.table import TableUnderTest
+from pqassay_tables.under_test.table import TableUnderTest, readable
 
 
 def state_around(file: FileUnderTest) -> IcebergState:
@@ -35,15 +35,8 @@ def state_around(file: FileUnderTest) -> IcebergState:
 
 
 def _read(table: TableAt) -> IcebergState:
-    try:
+    with readable("its metadata"):
         return iceberg_state(table)
-    except NotKnownError as error:
-        raise NotChecked(str(error), "request", judgeable=False) from None
-    except ElsewhereError as error:
-        raise NotChecked(str(error), "file", judgeable=False) from None
-    except OSError as error:
-        reason = f"its metadata cannot be read: {error.strerror or error}"
-        raise NotChecked(reason, "file", judgeable=False) from None
 
 
 class IcebergTable(TableUnderTest):
@@ -61,13 +54,8 @@ class IcebergTable(TableUnderTest):
         """The content of the metadata file. Raises ICE-001, and `NotChecked`."""
         with contextlib.suppress(FormatError, NotChecked):
             return self.state.metadata
-        try:
+        with readable("its metadata"):
             return read_metadata(self.at, metadata_file(self.at, self.at.moment.pointer))[0]
-        except NotKnownError as error:
-            raise NotChecked(str(error), "request", judgeable=False) from None
-        except OSError as error:
-            reason = f"its metadata cannot be read: {error.strerror or error}"
-            raise NotChecked(reason, "file", judgeable=False) from None
 
     @Remembered
     def state(self) -> IcebergState:

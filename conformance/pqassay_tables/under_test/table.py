@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from pqassay.stores.table_files import TableAt
 from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.fields import NOWHERE, Field, Located, Structure
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
@@ -27,10 +28,26 @@ from pqassay_spec.table.layout import (
     is_iceberg_metadata,
 )
 from pqassay_tables.metadata.avro import avro_span, container
-from pqassay_tables.metadata.delta.actions import line_span, parse
+from pqassay_tables.metadata.delta.actions import Json, line_span, parse
 from pqassay_tables.metadata.delta.segment import NoVersionError
 from pqassay_tables.metadata.delta.state import DeltaState, states_of_checkpoint
+from pqassay_tables.metadata.iceberg.metadata import NotKnownError
+from pqassay_tables.metadata.iceberg.state import ElsewhereError
 from pqassay_tables.under_test.states import delta_state
+
+
+@contextmanager
+def readable(what: str) -> Generator[None]:
+    """Make errors that are not about the content of files `NotChecked`."""
+    try:
+        yield
+    except (NoVersionError, NotKnownError) as error:
+        raise NotChecked(str(error), "request", judgeable=False) from None
+    except ElsewhereError as error:
+        raise NotChecked(str(error), "file", judgeable=False) from None
+    except OSError as error:
+        reason = f"{what} cannot be read: {error.strerror or error}"
+        raise NotChecked(reason, "file", judgeable=False) from None
 
 
 class TableUnderTest:
@@ -86,13 +103,8 @@ class DeltaTable(TableUnderTest):
     @Remembered
     def state(self) -> DeltaState:
         """The state of its log. Raises `FormatError` of the rules DLT-001 to DLT-005, and `NotChecked`."""
-        try:
+        with readable("its log"):
             return delta_state(self.at)
-        except NoVersionError as error:
-            raise NotChecked(str(error), "request", judgeable=False) from None
-        except OSError as error:
-            reason = f"its log cannot be read: {error.strerror or error}"
-            raise NotChecked(reason, "file", judgeable=False) from None
 
     @Remembered
     def checkpoint(self) -> tuple[DeltaState, DeltaState]:
@@ -143,7 +155,16 @@ class DeltaTable(TableUnderTest):
 
 
 class JsonOfLog(ABC):
-    """A file of a Delta log beside its commits and checkpoints, which holds one JSON object: a part of the file."""
+    """A file of a Delta log beside its commits and checkpoints, which holds one JSON object: a part of the file.
+
+    Attributes:
+        table: The table.
+        rule: The rule that it holds one.
+        remedy: What to do about a mistake in it.
+    """
+
+    rule: ClassVar[str]
+    remedy: ClassVar[str]
 
     def __init__(self, file: FileUnderTest) -> None:
         self.table = file.part(DeltaTable)
@@ -166,6 +187,22 @@ class JsonOfLog(ABC):
             raise NotChecked(f"{self.name} cannot be read: {error.strerror or error}", "file") from None
         except ValueError as error:
             return error
+
+    @property
+    def members(self) -> Json:
+        """The members of the object. Raises `Broken` where it holds something else, and as `content`."""
+        if not isinstance(self.content, dict):
+            raise Broken(self.rule)
+        return cast("Json", self.content)
+
+    def wrong(self, path: tuple[str, ...], message: str, expected: str, actual: str) -> Violation:
+        """A mistake in a member."""
+        place = ClaimPlace(self.name, 0, path)
+        return self.table.wrong(place, message[:300], expected[:80], actual[:80], remedy=self.remedy)
+
+    def no_object(self) -> Violation:
+        """The violation that it holds something else than one object."""
+        return self.wrong((), f"{self.name} is not a JSON object", "one JSON object", str(self.content))
 
 
 # ------------------------------------------------------------------------------------------------------- fields

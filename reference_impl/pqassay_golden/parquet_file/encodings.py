@@ -31,10 +31,10 @@ def _file(*columns: Column, layout: Layout = Layout()) -> TinyParquet:  # noqa: 
 
 
 GOOD = (
-    _good("flags-in-runs", "Booleans in runs", _file(Column("flag", "boolean", [True] * 8, optional=False, layout=Layout(runs=True)), YEAR), IN_1975, "fastparquet"),
+    _good("flags-in-runs", "Booleans in runs", _file(Column("flag", "boolean", [True] * 8, optional=False, layout=Layout(encoding=Encoding.RLE)), YEAR), IN_1975, "fastparquet"),
     _good("numbers-v2", "Pages of version 2 with definition levels, and without a null", _file(Column("depth", "int32", FAR_APART), YEAR, layout=Layout(version=2)), IN_1975),
     _good("page-of-nulls-and-a-dictionary", "A page of nothing but nulls, which have no indexes", _file(Column("metal", "string", NULL_IN_A_PAGE, layout=Layout(dictionary=Encoding.RLE_DICTIONARY)), YEAR), LEAD),
-    _good("page-of-nulls-and-differences", "A page of nothing but nulls, which have no differences", _file(Column("depth", "int32", DEPTHS, layout=Layout(delta=True)), YEAR), IN_1975),
+    _good("page-of-nulls-and-differences", "A page of nothing but nulls, which have no differences", _file(Column("depth", "int32", DEPTHS, layout=Layout(encoding=Encoding.DELTA_BINARY_PACKED)), YEAR), IN_1975),
     _good("gzip", "Pages compressed by GZIP", _file(Column("metal", "string", METALS), YEAR, layout=Layout(codec=CompressionCodec.GZIP)), LEAD),
     _good("lz4", "Pages compressed by LZ4, the deprecated codec, in the framing of Hadoop", _file(Column("metal", "string", METALS), YEAR, layout=Layout(codec=CompressionCodec.LZ4)), LEAD, "fastparquet"),
     _good("moments", "Timestamps of twelve bytes before and after 1970", _file(Column("moment", "int96", MOMENTS, optional=False), Column("year", "int64", YEARS[:2], optional=False)), ["=", "year", 1963], "DuckDB", "Spark"),

@@ -62,11 +62,11 @@ GOOD = (
     _good("three-pages-and-a-dictionary", "A dictionary page, and three data pages of indexes into it", _file(TWO_COLUMNS, dictionary=Encoding.RLE_DICTIONARY), LEAD),
     _good("three-pages-of-lists", "Three data pages of lists, which hold more values than rows", _file(WITH_LISTS), LEAD),
     _good("three-pages-of-lists-v2", "The same in version 2, which counts rows", _file(WITH_LISTS, version=2), LEAD, "fastparquet"),
-    Good("pqf/streams", "Numbers whose bytes are split into streams, a page of three in each", TinyParquet(WITH_STREAMS, page_rows=3, layout=Layout(split=True)), ["=", "year", 1975], rules=("PQF-089",), misread_by=("fastparquet",), since="0.7.0"),
+    Good("pqf/streams", "Numbers whose bytes are split into streams, a page of three in each", TinyParquet(WITH_STREAMS, page_rows=3, layout=Layout(encoding=Encoding.BYTE_STREAM_SPLIT)), ["=", "year", 1975], rules=("PQF-089",), misread_by=("fastparquet",), since="0.7.0"),
     Good("pqf/sorted-dictionary", "A dictionary whose entries ascend, as its page says", TinyParquet(WITH_ASCENDING, layout=Layout(dictionary=Encoding.RLE_DICTIONARY, sorted_dictionary=True)), ["=", "year", 1975], rules=("PQF-088",), since="0.7.0"),
     Good("pqf/lists", "Two lists and a null, of which nothing else is said", TinyParquet(LIST_OR_NULL, statistics=False), ["=", "year", 1963], rules=("PQF-140",), since="0.7.0"),
     Good("pqf/maps", "Two maps, whose keys and values are two columns", TinyParquet(WITH_MAPS), ["=", "mine", 2], rules=("PQF-126", "PQF-127"), since="0.7.0"),
-    Good("pqf/differences", "Numbers as the differences between neighbours, which wrap around", TinyParquet(WITH_DIFFERENCES, layout=Layout(delta=True)), ["=", "depth", 7], misread_by=("fastparquet",), since="0.6.0"),
+    Good("pqf/differences", "Numbers as the differences between neighbours, which wrap around", TinyParquet(WITH_DIFFERENCES, layout=Layout(encoding=Encoding.DELTA_BINARY_PACKED)), ["=", "depth", 7], misread_by=("fastparquet",), since="0.6.0"),
 )  # fmt: skip
 
 METAL = "row_groups[0].columns[0]"

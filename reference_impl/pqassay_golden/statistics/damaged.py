@@ -6,16 +6,20 @@ import struct
 from functools import partial
 
 from pqassay_golden.recipes import Good, bad, set_to
-from pqassay_golden.tiny.columns import Column
-from pqassay_golden.tiny.layout import Layout
-from pqassay_golden.tiny.parquet import TinyParquet
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, TinyParquet
 
 DEPTHS = [1.5, 2.25, 3.125, 4.0625, 5.5, 6.75]
 YEARS = [1958, 1963, 1958, 1975, 1980, 1991]
 
 FILE = TinyParquet(
     (
-        Column("depth", "double", DEPTHS, optional=False, layout=Layout(split=True, crc=False)),
+        Column(
+            "depth",
+            "double",
+            DEPTHS,
+            optional=False,
+            layout=Layout(encoding=Encoding.BYTE_STREAM_SPLIT, crc=False),
+        ),
         Column("year", "int64", YEARS, optional=False),
     ),
     page_index=True,

@@ -1,6 +1,6 @@
 """Bodies of pages in the forms of codecs, without making them any smaller: so they are the same whatever libraries compress.
 
-Source: RFC 1951 and RFC 1952; the LZ4 block format; `pqassay_spec.parquet.encoding.lz4_framing`.
+Source: RFC 1951, RFC 1952 and RFC 7932; the LZ4 block format; `pqassay_spec.parquet.encoding.lz4_framing`.
 """
 
 from __future__ import annotations
@@ -51,6 +51,17 @@ def lz4_block(raw: bytes) -> bytes:
     return bytes((MOST_IN_TOKEN << 4, *(MOST_IN_BYTE,) * (more // MOST_IN_BYTE), more % MOST_IN_BYTE)) + raw
 
 
+def brotli_stream(raw: bytes) -> bytes:
+    """A stream of Brotli with one metablock that is not compressed, of at most 65,536 bytes, and the empty last one.
+
+    >>> brotli_stream(b"ab").hex(" ")
+    '10 00 10 61 62 03'
+    """
+    if not raw:
+        return b"\x06"
+    return ((len(raw) - 1) << 4 | 1 << 20).to_bytes(3, "little") + raw + b"\x03"
+
+
 def _hadoop(raw: bytes) -> bytes:
     block = lz4_block(raw)
     return b"".join(lz4_framing.LENGTH.build(len(part)) for part in (raw, block)) + block
@@ -59,6 +70,7 @@ def _hadoop(raw: bytes) -> bytes:
 COMPRESSED: Mapping[CompressionCodec, Callable[[bytes], bytes]] = {
     CompressionCodec.UNCOMPRESSED: bytes,
     CompressionCodec.GZIP: gzip_member,
+    CompressionCodec.BROTLI: brotli_stream,
     CompressionCodec.LZ4: _hadoop,
 }
 """What makes the stored body of a page, by the codec of its chunk."""

@@ -42,11 +42,10 @@ class Layout:
         dictionary_pages: Data pages of a chunk that use the dictionary, after which the writer gives it up;
             all by default.
         sorted_dictionary: Whether the dictionary page says that its entries ascend. They come in the order of the rows.
-        delta: Whether pages without dictionary hold the differences between numbers, which must be INT32 or INT64.
-        runs: Whether pages of booleans without dictionary hold runs.
+        encoding: The encoding of values in pages without dictionary, which must know their type.
         codec: The codec of pages of version 1; those of version 2 are not compressed.
-        split: Whether pages without dictionary hold the bytes of their values, all of one width, in as many streams.
         packed_levels: Whether levels that do not repeat are packed, instead of always written as runs.
+        bit_packed_levels: Whether levels of pages of version 1 have the deprecated encoding BIT_PACKED.
         crc: Whether page headers carry a CRC.
         page_statistics: Whether page headers carry statistics.
         encoding_stats: Whether chunks count their pages by type and encoding.
@@ -82,11 +81,10 @@ class Layout:
     dictionary: Literal[Encoding.RLE_DICTIONARY, Encoding.PLAIN_DICTIONARY] | None = None
     dictionary_pages: int | None = None
     sorted_dictionary: bool = False
-    delta: bool = False
-    runs: bool = False
+    encoding: Encoding = Encoding.PLAIN
     codec: CompressionCodec = CompressionCodec.UNCOMPRESSED
-    split: bool = False
     packed_levels: bool = False
+    bit_packed_levels: bool = False
     crc: bool = True
     page_statistics: bool = False
     encoding_stats: bool = False

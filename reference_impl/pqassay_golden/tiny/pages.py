@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pqassay_golden.tiny.codecs import COMPRESSED
@@ -17,7 +17,7 @@ from pqassay_golden.tiny.statistics import entries_of, nulls, statistics
 from pqassay_reference.errors import Refused
 from pqassay_spec.parquet.encoding import delta as delta_encoding
 from pqassay_spec.parquet.encoding.delta import BITS
-from pqassay_spec.parquet.encoding.levels import bit_width, encode, repeating_run
+from pqassay_spec.parquet.encoding.levels import bit_packed, bit_width, encode, repeating_run
 from pqassay_spec.parquet.encoding.names import encodes
 from pqassay_spec.parquet.encoding.plain import LENGTH, packed_booleans
 from pqassay_spec.parquet.thrift import (
@@ -147,21 +147,13 @@ def _data_page(
     repetitions = _levels([entry.repetition for entry in entries], leaf.max_repetition, layout)
     definitions = _levels([entry.definition for entry in entries], leaf.max_definition, layout)
     raws = [entry.raw for entry in entries if entry.raw is not None]
-    encoding = Encoding.PLAIN
-    if dictionary is None and layout.delta:
-        encoding = Encoding.DELTA_BINARY_PACKED
-        values = _differences(leaf, raws)
-    elif dictionary is None and layout.runs:
-        encoding = Encoding.RLE
-        values = _runs(leaf, raws)
-    elif dictionary is None and layout.split:
-        encoding = Encoding.BYTE_STREAM_SPLIT
-        values = _streams(leaf, raws)
-    elif dictionary is None:
-        values = _plain(leaf, raws)
-    else:
-        encoding = layout.dictionary or encoding
+    encoding = layout.encoding if dictionary is None else layout.dictionary or Encoding.RLE_DICTIONARY
+    if dictionary is not None:
         values = _indexes([dictionary[raw] for raw in raws], len(dictionary))
+    elif encoding in ENCODERS and encodes(encoding, leaf.element.type):
+        values = ENCODERS[encoding](leaf, raws)
+    else:
+        raise Refused(f"column {leaf.name}: {encoding.name} does not encode its type")
     if layout.version == 2:
         header = DataPageHeaderV2(
             num_values=len(entries),
@@ -175,38 +167,37 @@ def _data_page(
         )
         body = repetitions + definitions + values
         return Page(PageType.DATA_PAGE_V2, header, body, layout.crc, entries=entries)
+    of_levels = Encoding.BIT_PACKED if layout.bit_packed_levels else Encoding.RLE
     header_v1 = DataPageHeader(
         num_values=len(entries),
         encoding=encoding,
-        definition_level_encoding=Encoding.RLE,
-        repetition_level_encoding=Encoding.RLE,
+        definition_level_encoding=of_levels,
+        repetition_level_encoding=of_levels,
         statistics=page_statistics,
     )
     body = b"".join(
-        LENGTH.build(len(levels)) + levels
+        levels if layout.bit_packed_levels else LENGTH.build(len(levels)) + levels
         for levels, greatest in ((repetitions, leaf.max_repetition), (definitions, leaf.max_definition))
         if greatest
     )
     return Page(PageType.DATA_PAGE, header_v1, body + values, layout.crc, layout.codec, entries)
 
 
-def _runs(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
-    if leaf.element.type != Type.BOOLEAN:
-        raise Refused(f"column {leaf.name}: only booleans are encoded as runs")
+def _runs(_: Leaf, raws: Sequence[bytes]) -> bytes:
     runs = encode([raw[0] for raw in raws], width=1)
     return LENGTH.build(len(runs)) + runs
 
 
 def _differences(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
-    bits = BITS.get(leaf.element.type or 0)
-    if bits is None:
-        raise Refused(f"column {leaf.name}: only integers are encoded as differences")
-    return delta_encoding.encode([int.from_bytes(raw, "little", signed=True) for raw in raws], bits=bits)
+    numbers = [int.from_bytes(raw, "little", signed=True) for raw in raws]
+    return delta_encoding.encode(numbers, bits=BITS[leaf.element.type or 0])
 
 
-def _streams(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
-    if not encodes(Encoding.BYTE_STREAM_SPLIT, leaf.element.type):
-        raise Refused(f"column {leaf.name}: only values of one width are split into streams")
+def _lengths_first(_: Leaf, raws: Sequence[bytes]) -> bytes:
+    return delta_encoding.encode([len(raw) for raw in raws], bits=BITS[Type.INT32]) + b"".join(raws)
+
+
+def _streams(_: Leaf, raws: Sequence[bytes]) -> bytes:
     return bytes(itertools.chain.from_iterable(zip(*raws, strict=True)))
 
 
@@ -215,6 +206,8 @@ def _levels(levels: list[int], greatest: int, layout: Layout) -> bytes:
     width = bit_width(greatest)
     if not greatest:
         return b""
+    if layout.bit_packed_levels and layout.version == 1:
+        return bit_packed(levels, width=width)
     if layout.packed_levels:
         return encode(levels, width=width)
     return b"".join(
@@ -228,6 +221,16 @@ def _plain(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
     if leaf.element.type == Type.BYTE_ARRAY:
         return b"".join(LENGTH.build(len(raw)) + raw for raw in raws)
     return b"".join(raws)
+
+
+ENCODERS: Mapping[Encoding, Callable[[Leaf, Sequence[bytes]], bytes]] = {
+    Encoding.PLAIN: _plain,
+    Encoding.RLE: _runs,
+    Encoding.DELTA_BINARY_PACKED: _differences,
+    Encoding.DELTA_LENGTH_BYTE_ARRAY: _lengths_first,
+    Encoding.BYTE_STREAM_SPLIT: _streams,
+}
+"""What encodes the values of a page without dictionary."""
 
 
 def _indexes(places: list[int], size: int) -> bytes:

@@ -382,7 +382,7 @@ class TinyParquet:
         kept = self.statistics if layout.statistics is None else layout.statistics
         metadata = ColumnMetaData(
             type=leaf.element.type,
-            encodings=_encodings(pages),
+            encodings=_encodings(pages, layout),
             path_in_schema=list(leaf.path),
             codec=layout.codec,
             num_values=len(entries),
@@ -435,10 +435,10 @@ class _Chunk:
         return [entry for page in self.data_pages for entry in page.entries]
 
 
-def _encodings(pages: Sequence[Page]) -> list[Encoding]:
+def _encodings(pages: Sequence[Page], layout: Layout) -> list[Encoding]:
     """The encodings of values, and that of levels, which is named even where there are none."""
     found = dict.fromkeys(page.encoding for page in pages) or {Encoding.PLAIN: None}
-    return sorted({*found, Encoding.RLE})
+    return sorted({*found, Encoding.BIT_PACKED if layout.bit_packed_levels else Encoding.RLE})
 
 
 def _encoding_stats(pages: Sequence[Page]) -> list[PageEncodingStats]:

@@ -148,9 +148,9 @@ class Answerer:
         needed = np.logical_and.reduce([lake.row_counts > 0, *(part.may for part in known)])
         must = np.logical_and.reduce([needed, *(part.must for part in known)])
         estimates = estimated(lake, asked, needed, must)
-        zones = answered_by_zones(lake, asked, known, needed, reader.fields)
-        tally.add_zones(zones.rows, zones.sums)
-        read = needed & ~zones.answered
+        answered, sums = answered_by_zones(lake, asked, known, needed, reader.fields)
+        tally.add_zones(sums)
+        read = needed & ~answered
         for table in reader.rows(read):
             tally.add_rows(table)
         found = tally.answer({one.asked: one.estimate for one in estimates})

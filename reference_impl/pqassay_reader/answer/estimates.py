@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from pqassay_reader.answer.lake import Lake
 from pqassay_reader.answer.question import Aggregate, Question
-from pqassay_reader.condition.kinds import compared_type, find_column
+from pqassay_reader.condition.kinds import compared_type, find_column, kind_of
 from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.directory.plain_arrays import Packed, plain_arrays, stored_type
 from pqassay_reader.directory.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
@@ -32,9 +32,7 @@ from pqassay_reference.directory.reading.usable_entries import LeftAside, Usable
 from pqassay_reference.errors import Refused
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import Granularity, IndexType
-from pqassay_spec.directory.packed_values import join_values, value_width
 from pqassay_spec.directory.sketches import has_quantiles, size_parameter
-from pqassay_spec.parquet.column_order import FLOATING, Order, type_order
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 DEVIATIONS = 2
@@ -283,19 +281,12 @@ def _at_rank(union: Any, rank: float) -> float:
 
 def _value(leaf: SchemaLeaf, number: float, kind: pa.DataType) -> Any:
     """The value of a column that a number of a KLL sketch stands for, as `pqassay_spec.directory.sketches.kll_item` makes it."""
-    element = leaf.element
-    order = type_order(element)
-    width = value_width(element.type, element.type_length)
-    if order in FLOATING:
-        raw = np.array(number, f"<f{width}").tobytes()
-    elif order is Order.DECIMAL:
-        whole = int(number)
-        raw = whole.to_bytes(width or whole.bit_length() // 8 + 1, "big", signed=True)
-    else:
-        limits = np.iinfo(f"{'u' if order is Order.UNSIGNED else 'i'}{width}")
-        raw = np.array(min(max(int(number), int(limits.min)), int(limits.max)), limits.dtype).tobytes()
-    (array,) = plain_arrays([Packed(element, join_values(int(element.type or 0), [raw]), 1)])
-    return array.cast(kind, safe=False)[0]
+    (empty,) = plain_arrays([Packed(leaf.element, b"", 0)])
+    stored = kind_of(empty.type)
+    if stored.step is not None:
+        least, most = stored.limits
+        number = min(max(int(number), least), most)
+    return stored.array([number]).cast(kind, safe=False)[0]
 
 
 __all__ = ["Estimated", "estimated"]

@@ -123,6 +123,11 @@ class Question:
         """The columns that are aggregated, each once."""
         return tuple(dict.fromkeys(one.column for one in self.aggregates if one.column is not None))
 
+    @property
+    def summed(self) -> frozenset[str | None]:
+        """The columns that are added up."""
+        return frozenset(one.column for one in self.aggregates if one.function in ("sum", "avg"))
+
 
 @lru_cache(maxsize=KEPT)
 def parse_question(text: str) -> Question:

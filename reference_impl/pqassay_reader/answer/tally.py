@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reader.answer.question import Aggregate, Item, Question
-from pqassay_reader.answer.zones import GREATEST, LEAST, NANS, NULLS, ROWS, SUM
+from pqassay_reader.answer.zones import GREATEST, LEAST, NANS, NULLS, ROWS, SUM, ZoneSums
 from pqassay_reference.errors import Refused
 
 LOWEST = 1074
@@ -76,7 +76,6 @@ class Tally:
         self._asked, self._kinds = asked, kinds
         self._keys = {name: f"k{place}" for place, name in enumerate(asked.group_by)}
         self._measures = {name: str(place) for place, name in enumerate(asked.measures)}
-        self._summed = {one.column for one in asked.aggregates if one.function in ("sum", "avg")}
         bounded = {one.column for one in asked.aggregates if one.function in ("min", "max")}
         self._bounded = [name for name in asked.measures if name in bounded]
         for one in asked.aggregates:
@@ -105,14 +104,9 @@ class Tally:
     def _keys_of(self, table: pa.Table) -> dict[str, Any]:
         return {key: plain(table.column(name), name) for name, key in self._keys.items()}
 
-    def add_zones(self, row_count: int, sums: Sequence[tuple[str | None, pa.Table]]) -> None:
-        """Add rows that are counted already, of a question without groups, and groups of zone sums. Raises as `add_rows`.
-
-        Args:
-            row_count: The rows.
-            sums: Groups, each with the measure that they are sums of, or ``None`` for their rows.
-        """
-        parts = [pa.table({"w": pa.array([row_count], pa.int64())})] if row_count else []
+    def add_zones(self, sums: Sequence[ZoneSums]) -> None:
+        """Add groups of rows that are counted or added up already. Raises as `add_rows`."""
+        parts: list[pa.Table] = []
         for measure, table in sums:
             columns = self._keys_of(table)
             if measure is None:
@@ -132,7 +126,7 @@ class Tally:
     def _of_measure(self, name: str, counts: Any, sums: Any, low: Any, high: Any) -> dict[str, Any]:
         at = self._measures[name]
         columns = {f"n{at}": counts}
-        if name in self._summed:
+        if name in self._asked.summed:
             columns[f"x{at}"] = sums.cast(pa.float64()) if self._is_floating(name) else sums
         return columns | ({f"lo{at}": low, f"hi{at}": high} if name in self._bounded else {})
 
@@ -147,12 +141,12 @@ class Tally:
                 is_number = "NOT isnan({0})" if self._is_floating(name) else "true"
                 bounds = (("min", f"lo{at}"), ("max", f"hi{at}"))
                 output += [f"{one}({of}) FILTER ({is_number.format(of)}) AS {of}" for one, of in bounds]
-            if name in self._summed and self._is_floating(name):
+            if name in self._asked.summed and self._is_floating(name):
                 power = POWER.format(f"x{at}")
                 powers.append(f"CASE WHEN x{at} <> 0 AND isfinite(x{at}) THEN {power} END AS e{at}")
                 output += [f"e{at}", f"sum(CAST(x{at} / pow(2.0, e{at}) AS HUGEINT)) AS v{at}"]
                 output.append(f"sum(x{at}) FILTER (NOT isfinite(x{at})) AS x{at}")
-            elif name in self._summed:
+            elif name in self._asked.summed:
                 output.append(f"sum(x{at}) AS x{at}")
         inner = _select(powers, "given")
         self._run(f"{self._insert} {_select(output, f'({inner})', 'GROUP BY ALL')}")
@@ -211,10 +205,10 @@ class Tally:
             output.append(f"coalesce(sum(n{at}), 0)::BIGINT AS n{at}")
             if name in self._bounded:
                 output += [f"min(lo{at}) AS lo{at}", f"max(hi{at}) AS hi{at}"]
-            if name in self._summed and self._is_floating(name):
+            if name in self._asked.summed and self._is_floating(name):
                 output.append(f"sum(x{at}) AS x{at}")
                 output += [f"list({one}{at}) FILTER (v{at} IS NOT NULL) AS {one}{at}" for one in "ev"]
-            elif name in self._summed:
+            elif name in self._asked.summed:
                 scale = getattr(self._kinds[name], "scale", 0)
                 total = f"CAST(sum(x{at}) AS DECIMAL(38, {scale}))"
                 output.append(f"CASE WHEN sum(n{at}) > 0 THEN {total} END AS x{at}")

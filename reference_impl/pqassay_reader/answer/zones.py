@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,42 +29,19 @@ from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.zone_sums import SumKind, sum_kind
 
 GROUP, ROWS, NULLS, NANS, SUM, LEAST, GREATEST = (f"\0{number}" for number in range(7))
-"""Columns of `FileSums.table` beside the keys."""
+"""Columns of sums beside the keys, which have their names: the row group, -1 for all of the file; counts, the sum and bounds."""
 
 MOST_HIGH = 10**38 >> 64
 """Sums whose upper half is beyond this have more than 38 digits."""
 
 
-class FileSums(NamedTuple):
-    """The zone sums of one entry.
-
-    Attributes:
-        table: A row for each group, with its row group (-1 for all of the file), counts, sum, bounds, and keys by their names.
-        places: The row groups that they are about; -1 for all.
-    """
-
-    table: pa.Table
-    places: frozenset[int]
-
-
-@dataclass
-class Zones:
-    """What is answered without reading a row.
-
-    Attributes:
-        answered: For each row group, whether it is.
-        rows: The rows that footers count.
-        sums: Groups that are added up, each with the measure that they are sums of, or ``None`` for their rows.
-    """
-
-    answered: Mask
-    rows: int
-    sums: list[tuple[str | None, pa.Table]]
+ZoneSums = tuple[str | None, pa.Table]
+"""Groups that are added up, with the measure that they are sums of, or ``None`` for their rows alone."""
 
 
 def answered_by_zones(
     lake: Lake, asked: Question, known: Sequence[Settled], needed: Mask, fields: Sequence[str]
-) -> Zones:
+) -> tuple[Mask, list[ZoneSums]]:
     """Find out what needs no row to be read.
 
     Args:
@@ -75,27 +51,30 @@ def answered_by_zones(
         needed: For each row group, whether a row of it may satisfy the condition.
         fields: The fields at the top level that would be read.
 
+    Returns:
+        For each row group whether it is answered, and what is added up for those that are.
+
     Raises:
         OSError: A file cannot be read.
     """
-    zones = Zones(np.zeros(len(needed), np.bool_), 0, [])
+    answered = np.zeros(len(needed), np.bool_)
     chooser = _Chooser(lake, asked, known, needed, fields)
     numbers = np.unique(lake.file_of[needed]).tolist()
     tables: defaultdict[tuple[Any, ...], list[pa.Table]] = defaultdict(list)
     with ThreadPoolExecutor(lake.threads) as pool:
-        for number, (groups, rows, uses) in zip(numbers, pool.map(chooser.of_file, numbers), strict=True):
-            zones.answered[lake.first[number] + np.array(sorted(groups), np.int64)] = True
-            zones.rows += rows
+        for number, (groups, uses) in zip(numbers, pool.map(chooser.of_file, numbers), strict=True):
+            answered[lake.first[number] + np.array(sorted(groups), np.int64)] = True
             for measure, keys, table in uses:
                 tables[measure, keys, str(table.schema)].append(table)
+    sums: list[ZoneSums] = []
     for (measure, keys, _), several in tables.items():
         table = pa.concat_tables(several).combine_chunks()
         chosen = np.asarray(table.column(ROWS)) > 0
         for part in known:
             if part.condition.columns <= set(keys):
                 chosen &= rows_of(part.condition, table)
-        zones.sums.append((measure, table.filter(pa.array(chosen))))
-    return zones
+        sums.append((measure, table.filter(pa.array(chosen))))
+    return answered, sums
 
 
 _Use = tuple[str | None, tuple[str, ...], pa.Table]
@@ -108,28 +87,24 @@ class _Chooser:
     def __init__(
         self, lake: Lake, asked: Question, known: Sequence[Settled], needed: Mask, fields: Sequence[str]
     ) -> None:
-        self._lake, self._asked, self._known, self._fields = lake, asked, known, fields
-        self._needed = needed
-        self._measures: dict[str | None, bool] = {None: False}
-        for one in asked.aggregates:
-            if one.column is not None:
-                is_sum = one.function in ("sum", "avg")
-                self._measures[one.column] = self._measures.get(one.column, False) or is_sum
+        self._lake, self._asked, self._known, self._needed = lake, asked, known, needed
+        self._fields = fields
 
-    def of_file(self, number: int) -> tuple[set[int], int, list[_Use]]:
-        """The row groups of a file that are answered; the rows that its footer counts, and groups of sums. Raises `OSError`."""
+    def of_file(self, number: int) -> tuple[set[int], list[_Use]]:
+        """The row groups of a file that are answered, and groups of sums, or of the rows that its footer counts. Raises `OSError`."""
         file, first = self._lake.known[number], int(self._lake.first[number])
         row_counts = file.facts.row_counts
         needed = set(np.flatnonzero(self._needed[first : first + len(row_counts)]).tolist())
-        chosen: list[tuple[str | None, tuple[str, ...], FileSums, set[int]]] = []
+        chosen: list[tuple[_Use, set[int]]] = []
         answered, counted, by_file = set(needed), set[int](), False
-        for measure, needs_sum in self._measures.items():
+        for measure in (None, *self._asked.measures):
             left = set(needed)
             if measure is None and not self._asked.group_by:
                 counted = needed & self._served(number, frozenset())
                 left -= counted
-            for entry in self._entries(file, measure, needs_sum=needs_sum):
-                served = self._served(number, frozenset(entry.columns[:-1]))
+            for entry in self._entries(file, measure):
+                keys = entry.columns[:-1]
+                served = self._served(number, frozenset(keys))
                 whole = entry.granularity is Granularity.FILE
                 is_all = all(group in served or not rows for group, rows in enumerate(row_counts))
                 if not left & served or (whole and not (left == needed and is_all)):
@@ -137,24 +112,25 @@ class _Chooser:
                 sums = self._sums(number, entry)
                 if sums is None:
                     continue
-                taken = left if -1 in sums.places else left & served & sums.places
+                places = set(pc.unique(sums.column(GROUP)).to_pylist())
+                taken = left if -1 in places else left & served & places
                 if taken:
-                    chosen.append((measure, entry.columns[:-1], sums, taken))
+                    chosen.append(((measure, keys, sums), taken))
                     by_file = by_file or whole
                     left = left - taken
             answered -= left
             if not answered:
                 break
         if not answered or (by_file and answered != needed):
-            return set(), 0, []
-        uses: list[_Use] = []
-        for measure, keys, sums, taken in chosen:
-            places = pa.array([*(taken & answered), -1], pa.int64())
-            table = sums.table.filter(pc.is_in(sums.table.column(GROUP), value_set=places))
-            uses.append((measure, keys, table))
-        return answered, sum(row_counts[group] for group in counted & answered), uses
+            return set(), []
+        rows = sum(row_counts[group] for group in counted & answered)
+        uses: list[_Use] = [(None, (), pa.table({ROWS: [rows]}))] if rows else []
+        for (measure, keys, sums), taken in chosen:
+            places_taken = pa.array([*(taken & answered), -1], pa.int64())
+            uses.append((measure, keys, sums.filter(pc.is_in(sums.column(GROUP), value_set=places_taken))))
+        return answered, uses
 
-    def _entries(self, file: KnownFile, measure: str | None, *, needs_sum: bool) -> list[UsableEntry]:
+    def _entries(self, file: KnownFile, measure: str | None) -> list[UsableEntry]:
         """The entries of a file that may serve for a measure, the shortest first."""
         usable = [
             entry
@@ -162,7 +138,7 @@ class _Chooser:
             if kind is IndexType.ZONE_SUMS and measure in (None, column)
             for entry in entries
             if set(self._asked.group_by) <= set(entry.columns[:-1])
-            and not (needs_sum and sum_kind(entry.leaves[-1]) is SumKind.NONE)
+            and not (measure in self._asked.summed and sum_kind(entry.leaves[-1]) is SumKind.NONE)
             and file.is_worth(entry, self._fields)
         ]
         return sorted(usable, key=lambda entry: entry.entry.head.stored_length)
@@ -176,17 +152,17 @@ class _Chooser:
                 is_served &= part.must[first:end]
         return set(np.flatnonzero(is_served).tolist())
 
-    def _sums(self, number: int, entry: UsableEntry) -> FileSums | None:
+    def _sums(self, number: int, entry: UsableEntry) -> pa.Table | None:
         """The sums of an entry, read once; ``None`` if they are left aside."""
         file = self._lake.known[number]
         if entry.entry.key not in file.blobs:
             opened = file.opened(entry)
             (sums,) = decoded_indexes([opened]) if opened is not None else (None,)
             file.blobs[entry.entry.key] = self._table(number, sums) if isinstance(sums, Sums) else None
-        found: FileSums | None = file.blobs[entry.entry.key]
+        found: pa.Table | None = file.blobs[entry.entry.key]
         return found
 
-    def _table(self, number: int, sums: Sums) -> FileSums | None:
+    def _table(self, number: int, sums: Sums) -> pa.Table | None:
         columns = [
             (sums.measure, sums.minima),
             (sums.measure, sums.maxima),
@@ -211,8 +187,7 @@ class _Chooser:
         counts = [groups[name].astype(np.int64) for name in ("row_count", "null_count", "nan_count")]
         names = [GROUP, ROWS, NULLS, NANS, SUM, LEAST, GREATEST, *sums.keys]
         table = pa.table([pa.array(places), *map(pa.array, counts), added, *values], names)
-        beyond = set(places[is_beyond].tolist())
-        return FileSums(table, frozenset(set(sums.parts.row_group.tolist()) - beyond))
+        return table.filter(pa.array(~np.isin(places, places[is_beyond])))
 
 
-__all__ = ["GREATEST", "LEAST", "NANS", "NULLS", "ROWS", "SUM", "Zones", "answered_by_zones"]
+__all__ = ["GREATEST", "LEAST", "NANS", "NULLS", "ROWS", "SUM", "ZoneSums", "answered_by_zones"]

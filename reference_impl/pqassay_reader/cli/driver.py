@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.errors import Lacking, Refused, Undecodable
 from pqassay_spec import __version__
 from pqassay_spec.base.errors import FormatError
 
@@ -96,6 +96,8 @@ def respond(request: Request, *, trust: str = "companion") -> Iterator[Answer]:
 def _answered(operation: Callable[[Request, str], Answer], request: Request, trust: str) -> Answer:
     try:
         return operation(request, trust)
+    except Lacking as error:
+        return {"answer": "unsupported", "reason": str(error)}
     except (FormatError, Refused, Undecodable) as error:
         return {"answer": "reject", "message": str(error), "raised": type(error).__name__}
 

@@ -19,6 +19,7 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.types as pt
 
 from pqassay_reader.condition.values import END, START, Cut, Values, after, before
 from pqassay_reference.columns.literals import Moment, TypedText, decimal_text
@@ -35,6 +36,21 @@ FARTHEST = 400
 
 UUID_WIDTH = 16
 """Bytes of a UUID."""
+
+UUID_TEXT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+
+_FRACTION = re.compile(r"(?P<whole>.*:\d\d)\.(?P<digits>\d+)(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?", re.ASCII)
+
+FAMILIES: dict[str, tuple[str, tuple[Callable[[Any], bool], ...]]] = {
+    "number": ("write a number", (pt.is_integer, pt.is_floating, pt.is_decimal)),
+    "boolean": ("write true or false", (pt.is_boolean,)),
+    "text": ("write text in single quotes", (pt.is_string, pt.is_large_string)),
+    "bytes": ("write bytes as x'00ff'", (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary)),
+    "date": ("write a day as '2024-01-31'", (pt.is_date,)),
+    "time": ("write a time as '12:30:00'", (pt.is_time,)),
+    "timestamp": ("write a time as '2024-01-31 12:30:00'", (pt.is_timestamp,)),
+}
+"""For the types that are compared, what to write as a constant, and how they are recognized."""
 
 
 class Incomparable(Exception):  # noqa: N818 - becomes a refusal that names the place
@@ -54,79 +70,83 @@ class Kind:
     # ---------------------------------------------------------------------------------------------- its values
 
     @cached_property
+    def family(self) -> str:
+        """The name in `FAMILIES`; empty of types whose values are not compared with constants that people write."""
+        return next(
+            (name for name, (_, tests) in FAMILIES.items() if any(fits(self.arrow) for fits in tests)), ""
+        )
+
+    @property
+    def moment(self) -> str | None:
+        """``date``, ``time`` or ``timestamp``; ``None`` of other types."""
+        return self.family if self.family in ("date", "time", "timestamp") else None
+
+    @property
+    def has_bytes(self) -> bool:
+        """Whether values are bytes, or text, which compares like bytes."""
+        return self.family in ("text", "bytes")
+
+    @cached_property
     def nothing(self) -> Values:
         """The set of no values."""
         if self.step is not None:
-            return Values(is_discrete=True, least=self.limits[0], most=self.limits[1])
-        if pa.types.is_floating(self.arrow):
-            return Values(is_floating=True, least=-math.inf, most=math.inf)
+            return Values(*self.limits, is_discrete=True)
+        if pt.is_floating(self.arrow):
+            return Values(-math.inf, math.inf, is_floating=True)
         width = self._width
-        if width:
-            return Values(least=b"\0" * width, most=b"\xff" * width)
-        return Values(least="" if _is_text(self.arrow) else b"")
+        return (
+            Values(b"\0" * width, b"\xff" * width) if width else Values("" if self.family == "text" else b"")
+        )
 
     @cached_property
     def step(self) -> Fraction | None:
         """What a value is a multiple of: of moments in nanoseconds; ``None`` of types without such a step."""
-        if pa.types.is_decimal(self.arrow):
+        if pt.is_decimal(self.arrow):
             return cast("Fraction", Fraction(10) ** -self.arrow.scale)
-        if pa.types.is_date(self.arrow):
-            return Fraction(DAY)
         if self.moment is not None:
-            return Fraction(UNITS[self.arrow.unit])
-        whole = pa.types.is_integer, pa.types.is_duration, pa.types.is_boolean
-        return Fraction(1) if any(fits(self.arrow) for fits in whole) else None
+            return Fraction(DAY if self.moment == "date" else UNITS[self.arrow.unit])
+        is_whole = self.family == "boolean" or pt.is_integer(self.arrow) or pt.is_duration(self.arrow)
+        return Fraction(1) if is_whole else None
 
     @cached_property
     def limits(self) -> tuple[int, int]:
         """The least and the greatest value of a type with steps, counted in steps."""
         kind = self.arrow
-        if pa.types.is_boolean(kind):
+        if pt.is_boolean(kind):
             return 0, 1
-        if pa.types.is_decimal(kind):
+        if pt.is_decimal(kind):
             most = 10**kind.precision - 1
             return -most, most
-        if pa.types.is_unsigned_integer(kind):
+        if pt.is_unsigned_integer(kind):
             return 0, (1 << kind.bit_width) - 1
         least, most = -(1 << kind.bit_width - 1), (1 << kind.bit_width - 1) - 1
-        if pa.types.is_date64(kind):
+        if pt.is_date64(kind):
             return -(-least * UNITS["ms"] // DAY), most * UNITS["ms"] // DAY
         return least, most
-
-    @cached_property
-    def moment(self) -> str | None:
-        """``date``, ``time`` or ``timestamp``; ``None`` of other types."""
-        return next((name for name, fits in MOMENTS.items() if fits(self.arrow)), None)
 
     @property
     def _width(self) -> int:
         """Bytes of each value of a type of bytes of one width; 0 of other types."""
-        return self.arrow.byte_width if pa.types.is_fixed_size_binary(self.arrow) else 0
+        return self.arrow.byte_width if pt.is_fixed_size_binary(self.arrow) else 0
 
     # ------------------------------------------------------------------------------------- a value, for others
 
     def constant(self, value: Any) -> Any:
         """A value of a set as conditions of the protocol write it."""
-        if pa.types.is_boolean(self.arrow):
+        if pt.is_boolean(self.arrow):
             return bool(value)
-        if pa.types.is_decimal(self.arrow):
+        if pt.is_decimal(self.arrow):
             return Decimal(decimal_text(value, self.arrow.scale))
         if self.moment is not None:
             return Moment(self.moment, value if self.moment == "date" else value * int(self.step or 1))
         return value
 
-    def scalar(self, value: Any) -> Any:
-        """A value of a set as Arrow compares it with a column of the type."""
-        return self.array([value])[0]
-
     def array(self, values: Sequence[Any]) -> Any:
-        """Values of a set as Arrow holds them."""
-        if pa.types.is_decimal(self.arrow) or pa.types.is_boolean(self.arrow):
-            return pa.array([self.constant(value) for value in values], self.arrow)
-        if self.moment is not None or pa.types.is_duration(self.arrow):
-            unit = DAY // UNITS["ms"] if pa.types.is_date64(self.arrow) else 1
-            stored: Any = pa.int32() if self.arrow.bit_width == pa.int32().bit_width else pa.int64()
-            return pa.array([value * unit for value in values], stored).cast(self.arrow)
+        """Values of a set as Arrow compares them with a column of the type."""
+        if pt.is_decimal(self.arrow) or pt.is_boolean(self.arrow):
+            values = [self.constant(value) for value in values]
+        elif pt.is_date64(self.arrow):
+            values = [value * DAY // UNITS["ms"] for value in values]
         return pa.array(values, self.arrow)
 
     # ------------------------------------------------------------------------------------- the place of a constant
@@ -138,11 +158,11 @@ class Kind:
             Incomparable, ArrowException, ValueError: It cannot be compared with values of the type.
         """
         kind = self.arrow
-        if pa.types.is_null(kind):
+        if pt.is_null(kind):
             return END, END
-        if has_bytes(kind):
+        if self.has_bytes:
             return self._among_texts(constant)
-        if self.step is None and not pa.types.is_floating(kind):
+        if self.step is None and not pt.is_floating(kind):
             raise Incomparable
         number = self._number(constant)
         if isinstance(number, float) and math.isnan(number):
@@ -162,35 +182,30 @@ class Kind:
         return cut(math.ceil(steps)), cut(math.floor(steps) + 1)
 
     def _among_floats(self, number: Any) -> tuple[Cut, Cut]:
-        width: Any = np.float32 if pa.types.is_float32(self.arrow) else np.float64
+        width: Any = np.float32 if pt.is_float32(self.arrow) else np.float64
         with np.errstate(over="ignore"):  # beside the greatest number is infinity
             try:
                 nearest = width(float(number))
             except OverflowError:
                 nearest = width(math.inf if number > 0 else -math.inf)
-            value = float(nearest) + 0.0  # a zero of either sign, without it
-            if value == number:
-                return (START if value == -math.inf else before(value)), (
-                    END if value == math.inf else after(value)
-                )
-            if value < number:
-                return after(value), after(value)
-            below = after(float(np.nextafter(nearest, width(-math.inf))) + 0.0)
-            return below, below
+            if float(nearest) > number:
+                nearest = np.nextafter(nearest, width(-math.inf))
+        below = float(nearest) + 0.0  # a zero of either sign, without it
+        high = END if below == math.inf else after(below)
+        low = START if below == -math.inf else before(below)
+        return low if below == number else high, high
 
     def _among_texts(self, constant: Any) -> tuple[Cut, Cut]:
-        width = self._width
+        width, is_text = self._width, self.family == "text"
+        if is_text and isinstance(constant, TypedText):
+            raise Incomparable("write the text alone, without a type")
         if isinstance(constant, str) and width == UUID_WIDTH and UUID_TEXT.fullmatch(constant):
             constant = UUID(constant).bytes
-        if _is_text(self.arrow):
-            if isinstance(constant, TypedText):
-                raise Incomparable("write the text alone, without a type")
-            if not isinstance(constant, str):
-                raise Incomparable
-            constant.encode()
         elif isinstance(constant, str) and not width and not isinstance(constant, TypedText):
-            constant = constant.encode()
-        elif not isinstance(constant, bytes):
+            encoded = constant.encode()  # not every text can be
+            constant = constant if is_text else encoded
+        expected: Any = str if is_text else bytes
+        if not isinstance(constant, expected):
             raise Incomparable
         if width and len(constant) != width:
             # With one width, it follows those that are its beginning, or precedes those that begin with it.
@@ -202,73 +217,29 @@ class Kind:
         """The number that a constant is, or its nanoseconds, as a fraction; a float where it is infinite or NaN."""
         if self.moment is not None:
             return _nanoseconds(constant, self.arrow, self.moment)
-        is_boolean = pa.types.is_boolean(self.arrow)
-        if isinstance(constant, bool) != is_boolean or not isinstance(constant, int | float | Decimal):
+        if isinstance(constant, bool) != pt.is_boolean(self.arrow) or not isinstance(
+            constant, int | float | Decimal
+        ):
             raise Incomparable
-        if isinstance(constant, int):
-            return Fraction(constant)
-        if not (constant.is_finite() if isinstance(constant, Decimal) else math.isfinite(constant)):
-            return float(constant)
-        if isinstance(constant, float):
-            return Fraction(Decimal(repr(constant)) if pa.types.is_decimal(self.arrow) else constant)
+        if isinstance(constant, float) and pt.is_decimal(self.arrow):
+            constant = Decimal(repr(constant))
         # A number of any exponent is compared, and none takes a billion digits for it.
-        if constant and abs(constant.adjusted()) > FARTHEST:
+        if isinstance(constant, Decimal) and constant and abs(constant.adjusted()) > FARTHEST:
             exponent = FARTHEST if constant.adjusted() > 0 else -FARTHEST
             constant = Decimal((constant.is_signed(), (1,), exponent))
-        return Fraction(constant)
+        try:
+            return Fraction(constant)
+        except (OverflowError, ValueError):
+            return float(constant)
 
     @property
     def advice(self) -> str:
         """What to write as a constant."""
-        if pa.types.is_timestamp(self.arrow) and self.arrow.tz:
+        if pt.is_timestamp(self.arrow) and self.arrow.tz:
             return "write a time with its zone, as '2024-01-31 12:30:00Z'"
         if self._width == UUID_WIDTH:
             return f"write {UUID_WIDTH} bytes as x'00ff', or a UUID as UUID '00000000-0000-0000-0000-000000000000'"
-        return next(
-            (text for text, fits in ADVICE.items() if fits(self.arrow)), "only IS NULL can be asked of it"
-        )
-
-
-def _is_number(kind: Any) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-
-
-def _is_text(kind: Any) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
-
-
-def _is_bytes(kind: Any) -> bool:
-    types = pa.types
-    return types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-
-
-def has_bytes(kind: Any) -> bool:
-    """Whether values of a type are bytes, or text, which compares like bytes."""
-    return _is_text(kind) or _is_bytes(kind)
-
-
-ADVICE: dict[str, Callable[[Any], bool]] = {
-    "write a number": _is_number,
-    "write true or false": pa.types.is_boolean,
-    "write text in single quotes": _is_text,
-    "write bytes as x'00ff'": _is_bytes,
-    "write a day as '2024-01-31'": pa.types.is_date,
-    "write a time as '12:30:00'": pa.types.is_time,
-    "write a time as '2024-01-31 12:30:00'": pa.types.is_timestamp,
-}
-"""What to write as a constant, for the types that are compared."""
-
-MOMENTS: dict[str, Callable[[Any], bool]] = {
-    "date": pa.types.is_date,
-    "time": pa.types.is_time,
-    "timestamp": pa.types.is_timestamp,
-}
-"""The kinds of dates and times."""
-
-UUID_TEXT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
-
-_FRACTION = re.compile(r"(?P<whole>.*:\d\d)\.(?P<digits>\d+)(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?", re.ASCII)
-_TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+        return FAMILIES[self.family][0] if self.family else "only IS NULL can be asked of it"
 
 
 def _nanoseconds(value: Any, kind: Any, name: str) -> Fraction:
@@ -281,16 +252,13 @@ def _nanoseconds(value: Any, kind: Any, name: str) -> Fraction:
     whole = f"{parsed['whole']}{parsed['zone'] or ''}" if parsed else str(value)
     fraction = Fraction(int(parsed["digits"]), 10 ** len(parsed["digits"])) if parsed else Fraction(0)
     if name == "time":
-        clock = _TIME.fullmatch(whole)
-        if clock is None:
+        if ":" not in whole:
             raise Incomparable
-        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
-        whole_seconds = (hours * 60 + minutes) * 60 + seconds
-    else:
-        zone = "UTC" if name == "timestamp" and kind.tz else None
-        moment: Any = pa.scalar(whole, pa.string()).cast(pa.timestamp("s", zone))
-        whole_seconds = moment.cast(pa.int64()).as_py()
-    return (whole_seconds + fraction) * UNITS["s"]
+        whole = f"1970-01-01 {whole}"
+    zone = "UTC" if name == "timestamp" and kind.tz else None
+    moment: Any = pa.scalar(whole, pa.string()).cast(pa.timestamp("s", zone))
+    seconds: int = moment.value
+    return (seconds + fraction) * UNITS["s"]
 
 
 @cache
@@ -303,13 +271,13 @@ def compared_type(kind: Any) -> Any:
     """The type in which values are compared: Arrow compares no views, halves and extensions, and dictionaries only in part."""
     if isinstance(kind, pa.BaseExtensionType):
         return compared_type(kind.storage_type)
-    if pa.types.is_float16(kind):
+    if pt.is_float16(kind):
         return pa.float32()
-    if pa.types.is_dictionary(kind):
+    if pt.is_dictionary(kind):
         return compared_type(kind.value_type)
-    if pa.types.is_string_view(kind):
+    if pt.is_string_view(kind):
         return pa.string()
-    return pa.binary() if pa.types.is_binary_view(kind) else kind
+    return pa.binary() if pt.is_binary_view(kind) else kind
 
 
 def shown(constant: Any) -> str:
@@ -345,4 +313,4 @@ def find_column(schema: pa.Schema, name: str) -> tuple[tuple[str, ...], pa.DataT
     return path, place
 
 
-__all__ = ["Incomparable", "Kind", "compared_type", "find_column", "has_bytes", "kind_of", "shown"]
+__all__ = ["Incomparable", "Kind", "compared_type", "find_column", "kind_of", "shown"]

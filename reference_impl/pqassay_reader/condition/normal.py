@@ -2,13 +2,13 @@
 
 >>> condition = normal_form(["not", ["or", [">=", "id", 0.5], ["is null", "id"]]], lambda name: pa.int64())
 >>> condition.column, condition.values.ends
-('id', (Ends(low=None, high=('<=', 0), point=None),))
+('id', ((('<=', 0),),))
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -93,50 +93,37 @@ def _normal(tree: Sequence[Any], type_of: TypeOf, *, negated: bool) -> Condition
                 "and" if (name == "and") != negated else "or",
                 [_normal(part, type_of, negated=negated) for part in parts],
             )
-        case [str(name), str(column), *operands] if _is_test(name, operands):
-            at = f"at character {tree.position}: " if isinstance(tree, PlacedTree) else ""
-            try:
-                kind = kind_of(type_of(column))
-            except Refused as error:
-                raise Refused(f"{at}{error}") from None
-            true, false = _test(name, kind, operands, f"{at}column {column}")
-            return ColumnTest(column, kind, false if negated else true)
+        case [("is null" | "is not null") as name, str(column)]:
+            constants: list[Any] = []
+        case [("in" | "not in") as name, str(column), [*constants]]:
+            pass
+        case [("=" | "!=" | "<" | "<=" | ">" | ">=") as name, str(column), constant]:
+            constants = [constant]
         case _:
             raise Refused(f"{str(tree)[:80]} is not a condition")
+    at = f"at character {tree.position}: " if isinstance(tree, PlacedTree) else ""
+    try:
+        kind = kind_of(type_of(column))
+    except Refused as error:
+        raise Refused(f"{at}{error}") from None
+    true, false = _test(OPPOSITES.get(name, name), kind, constants, f"{at}column {column}")
+    return ColumnTest(column, kind, false if negated != (name in OPPOSITES) else true)
 
 
-COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
-MEMBERSHIPS = ("in", "not in")
+OPPOSITES = {"!=": "=", "not in": "in", "is not null": "is null"}
 
 
-def _is_test(name: str, operands: Sequence[Any]) -> bool:
-    if name in ("is null", "is not null"):
-        return not operands
-    is_list = len(operands) == 1 and isinstance(operands[0], list)
-    return is_list if name in MEMBERSHIPS else len(operands) == 1 and name in COMPARISONS
-
-
-def _test(name: str, kind: Kind, operands: Sequence[Any], where: str) -> tuple[Values, Values]:
+def _test(name: str, kind: Kind, written: Sequence[Any], where: str) -> tuple[Values, Values]:
     """The values of which a test is true, and of which it is false: of the others, it is unknown."""
     nothing = kind.nothing
-    if name in ("is null", "is not null"):
-        answers = nothing.only((), null=True), nothing.complement(null=False)
-        return answers if name == "is null" else answers[::-1]
-    is_list = name in MEMBERSHIPS
-    constants = [python_value(each) for each in (operands[0] if is_list else operands)]
+    if name == "is null":
+        return nothing.only((), null=True), nothing.complement(null=False)
+    constants = [python_value(each) for each in written]
     known = [constant for constant in constants if constant is not None]
-    if is_list:
-        true = nothing.only(chain.from_iterable(_compared("=", kind, each, where) for each in known))
-        # In an empty list is nothing, not even null; with null in it, it is unknown of the others.
-        false = true.complement(null=not constants) if len(known) == len(constants) else nothing
-        return (true, false) if name == "in" else (false, true)
-    if not known:
-        return nothing, nothing
-    if name == "!=":
-        equal = nothing.only(_compared("=", kind, known[0], where))
-        return equal.complement(null=False), equal
-    true = nothing.only(_compared(name, kind, known[0], where))
-    return true, true.complement(null=False)
+    comparison = "=" if name == "in" else name
+    true = nothing.only(chain.from_iterable(_compared(comparison, kind, each, where) for each in known))
+    # In an empty list is nothing, not even null; with null in it, it is unknown of the others.
+    return true, true.complement(null=not constants) if len(known) == len(constants) else nothing
 
 
 def _compared(name: str, kind: Kind, constant: Any, where: str) -> list[Interval]:
@@ -165,16 +152,13 @@ def joined(name: Literal["and", "or"], parts: Iterable[Condition]) -> Condition:
                 tests.setdefault(each.column, []).append(each)
             else:
                 others.append(each)
-    found = [*(_one_test(name, several) for several in tests.values()), *others]
-    return found[0] if len(found) == 1 else Joined(name, tuple(found))
-
-
-def _one_test(name: str, tests: Sequence[ColumnTest]) -> ColumnTest:
-    first, *others = tests
-    if not others:
-        return first
-    together = first.values.intersection if name == "and" else first.values.union
-    return ColumnTest(first.column, first.kind, together(*(test.values for test in others)))
+    together = Values.intersection if name == "and" else Values.union
+    for column, (first, *rest) in tests.items():
+        if rest:
+            values = together(first.values, *(test.values for test in rest))
+            tests[column] = [replace(first, values=values)]
+    every = [*chain.from_iterable(tests.values()), *others]
+    return every[0] if len(every) == 1 else Joined(name, tuple(every))
 
 
 def folded(

@@ -11,15 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay_reader.condition.kinds import compared_type, find_column
+from pqassay_reader.condition.kinds import Kind, compared_type, find_column
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded, normal_form
-from pqassay_reader.condition.values import Ends, Values
+from pqassay_reader.condition.values import Sides, Values
 from pqassay_reference.columns.literals import Tree
 
 FEW = 3
 """So many values are compared one by one; more are looked up together."""
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": pc.equal,
     "<": pc.less,
     "<=": pc.less_equal,
     ">": pc.greater,
@@ -78,17 +79,11 @@ def rows_in(test: ColumnTest, values: Any) -> NDArray[np.bool_]:
         except (pa.ArrowException, ValueError, TypeError, LookupError):
             return np.ones(len(values), np.bool_)
         return np.isin(np.arange(len(values)), np.asarray(kept))
-    if test.values.is_nothing:
-        return np.zeros(len(values), np.bool_)
-    mask: Any = _truth(test, values)
-    if mask is None:
-        mask = values.is_valid() if test.values.has_all else pc.is_null(values)
-        if test.values.has_all and test.values.null:
-            return np.ones(len(values), np.bool_)
-    elif mask.null_count:
-        mask = mask.fill_null(test.values.null)
+    mask = _mask(test, values)
+    if isinstance(mask, bool):
+        return np.full(len(values), mask)
     whole = mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
-    return np.asarray(whole)
+    return np.asarray(whole.fill_null(False) if whole.null_count else whole)
 
 
 def expression_of(condition: Condition | Tree, schema: pa.Schema) -> pc.Expression:
@@ -103,15 +98,11 @@ def expression_of(condition: Condition | Tree, schema: pa.Schema) -> pc.Expressi
     def of_test(test: ColumnTest) -> pc.Expression:
         path, kind = find_column(schema, test.column)
         reference: Any = pc.field(*path)
-        values, compared = test.values, compared_type(kind)
+        compared = compared_type(kind)
         if compared not in (kind, getattr(kind, "value_type", None)):
             reference = reference.cast(compared)
-        if values.is_nothing or (values.has_all and values.null):
-            return pc.scalar(not values.is_nothing)
-        expression = _truth(test, reference)
-        if expression is None:
-            return cast("pc.Expression", reference.is_valid() if values.has_all else reference.is_null())
-        return cast("pc.Expression", expression | reference.is_null() if values.null else expression)
+        mask = _mask(test, reference)
+        return pc.scalar(mask) if isinstance(mask, bool) else cast("pc.Expression", mask)
 
     expression: pc.Expression = folded(
         condition,
@@ -122,17 +113,29 @@ def expression_of(condition: Condition | Tree, schema: pa.Schema) -> pc.Expressi
     return expression
 
 
-def _truth(test: ColumnTest, subject: Any) -> Any:
-    """Whether values are in a set, null of nulls; ``None`` where that is so of all values, or of none."""
+def _mask(test: ColumnTest, subject: Any) -> Any:
+    """Which values, null among them, are in a set, or null of nulls that are not; true or false where that is so of all."""
     values = test.values
-    if values.has_all or not (values.intervals or values.nan):
-        return None
+    if values.is_nothing or (values.has_all and values.null):
+        return not values.is_nothing
+    if values.has_all:
+        return pc.is_valid(subject)
+    is_null = pc.is_null(subject, nan_is_null=False) if values.null else None
+    if not (values.intervals or values.nan):
+        return is_null
+    truth = _truth(test, subject)
+    return truth if is_null is None else pc.or_kleene(truth, is_null)
+
+
+def _truth(test: ColumnTest, subject: Any) -> Any:
+    """Whether values are in a set that has some of them, but not all; null of nulls."""
+    values = test.values
     others = values.complement(null=False)
     is_turned = len(others.intervals) < len(values.intervals)
-    intervals = (others if is_turned else values).ends
-    truth = _in_intervals(test, others if is_turned else values, intervals, subject) if intervals else None
-    if truth is None:  # every number, or none: NaN decides
+    listed = others if is_turned else values
+    if not listed.intervals:  # every number, or none: NaN decides
         return pc.is_nan(subject) if values.nan else pc.invert(pc.is_nan(subject))
+    truth = _in_intervals(test.kind, listed, subject)
     if is_turned:
         truth = pc.invert(truth)
     if values.is_floating and values.nan != is_turned:  # NaN is in no interval
@@ -141,22 +144,19 @@ def _truth(test: ColumnTest, subject: Any) -> Any:
     return truth
 
 
-def _in_intervals(test: ColumnTest, values: Values, intervals: Sequence[Ends], subject: Any) -> Any:
-    points = None if values.is_floating or len(intervals) <= FEW else values.points
+def _in_intervals(kind: Kind, values: Values, subject: Any) -> Any:
+    points = None if values.is_floating or len(values.ends) <= FEW else values.points
     scalar: Any = pc.scalar  # its type stub knows no scalars of Arrow
     wrapped = scalar if isinstance(subject, pc.Expression) else lambda value: value
     if points is not None:
-        looked_up = pc.is_in(subject, value_set=test.kind.array(points))
+        looked_up = pc.is_in(subject, value_set=kind.array(points))
         return pc.if_else(pc.is_valid(subject), looked_up, wrapped(pa.scalar(None, pa.bool_())))
 
-    def of_interval(ends: Ends) -> Any:
-        if ends.point is not None:
-            return pc.equal(subject, wrapped(test.kind.scalar(ends.point)))
-        sides = [each for each in (ends.low, ends.high) if each is not None]
-        tests = [COMPARISONS[name](subject, wrapped(test.kind.scalar(value))) for name, value in sides]
+    def of_interval(sides: Sides) -> Any:
+        tests = [COMPARISONS[name](subject, wrapped(kind.array([value])[0])) for name, value in sides]
         return in_pairs(pc.and_kleene, tests)
 
-    return in_pairs(pc.or_kleene, [of_interval(ends) for ends in intervals])
+    return in_pairs(pc.or_kleene, list(map(of_interval, values.ends)))
 
 
 def in_pairs(function: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:

@@ -84,21 +84,37 @@ def _short(text: str) -> str:
 
 
 def _tree(node: Any) -> Tree:
-    kind = type(node)
-    if kind is exp.Paren:
-        return _tree(node.this)
-    if kind is exp.Not:
-        return ["not", _tree(node.this)]
-    if kind in (exp.And, exp.Or):
-        return _joined("and" if kind is exp.And else "or", node)
-    if kind in NAMES:
-        return _comparison(node)
-    reader = {exp.Between: _between, exp.In: _in, exp.Is: _is}.get(kind)
-    if reader is None:
-        raise _refusal(
-            node, "is not supported; write comparisons, IN, BETWEEN and IS NULL, joined by AND, OR and NOT"
-        )
-    return reader(node)
+    match node:
+        case exp.Paren():
+            return _tree(node.this)
+        case exp.Not():
+            return ["not", _tree(node.this)]
+        case exp.And() | exp.Or():
+            # However many are joined, they are gathered without recursion.
+            return ["and" if isinstance(node, exp.And) else "or", *map(_tree, node.flatten())]
+        case exp.Is() if isinstance(node.expression, exp.Null):
+            return ["is null", _required_column(node.this)]
+        case exp.In() if node.expressions and node.args.get("query") is None:
+            return _placed(
+                "in", _required_column(node.this), [_constant(part) for part in node.expressions], node
+            )
+        case exp.Between():
+            column = _required_column(node.this)
+            low, high = _constant(node.args["low"]), _constant(node.args["high"])
+            orders = [(low, high), (high, low)] if node.args.get("symmetric") else [(low, high)]
+            trees = [
+                ["and", _placed(">=", column, least, node), _placed("<=", column, most, node)]
+                for least, most in orders
+            ]
+            return trees[0] if len(trees) == 1 else ["or", *trees]
+        case _ if type(node) in COMPARISONS:
+            name, mirrored = COMPARISONS[type(node)]
+            left, right = node.this, node.expression
+            if column_name(left) is None and column_name(right) is not None:
+                left, right, name = right, left, mirrored
+            return _placed(name, _required_column(left), _constant(right), node)
+        case _:
+            raise _refusal(node, f"is not supported; {ADVICE.get(type(node), WRITE)}")
 
 
 def _refusal(node: Any, message: str) -> Refused:
@@ -111,56 +127,25 @@ def _position(node: Any) -> int:
     return 1 + min((int(part.meta["start"]) for part in node.walk() if "start" in part.meta), default=0)
 
 
-def _joined(name: str, node: Any) -> Tree:
-    """``a AND b AND c``, which the parser nests to the left, as one list; without recursion, however many there are."""
-    kind = type(node)
-    parts: list[Any] = []
-    rest = node
-    while isinstance(rest, kind):
-        parts.append(rest.expression)
-        rest = rest.this
-    parts.append(rest)
-    return [name, *map(_tree, reversed(parts))]
+COMPARISONS = {
+    exp.EQ: ("=", "="),
+    exp.NEQ: ("!=", "!="),
+    exp.LT: ("<", ">"),
+    exp.LTE: ("<=", ">="),
+    exp.GT: (">", "<"),
+    exp.GTE: (">=", "<="),
+}
+"""What comparisons are called, and what they are with their sides exchanged."""
+
+WRITE = "write comparisons, IN, BETWEEN and IS NULL, joined by AND, OR and NOT"
+ADVICE = {exp.In: "IN takes a list of constants", exp.Is: "IS takes NULL or NOT NULL"}
 
 
-NAMES = {exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
-MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
-def _comparison(node: Any) -> Tree:
-    name = NAMES[type(node)]
-    left, right = node.this, node.expression
-    if column_name(left) is None and column_name(right) is not None:
-        left, right, name = right, left, MIRRORED[name]
-    return _placed([name, _required_column(left), _constant(right)], node)
-
-
-def _between(node: Any) -> Tree:
-    column = _required_column(node.this)
-    low, high = _constant(node.args["low"]), _constant(node.args["high"])
-    tree = ["and", _placed([">=", column, low], node), _placed(["<=", column, high], node)]
-    if not node.args.get("symmetric"):
-        return tree
-    return ["or", tree, ["and", [">=", column, high], ["<=", column, low]]]
-
-
-def _in(node: Any) -> Tree:
-    if not node.expressions or node.args.get("query") is not None:
-        raise _refusal(node, "is not supported; IN takes a list of constants")
-    return _placed(["in", _required_column(node.this), [_constant(part) for part in node.expressions]], node)
-
-
-def _placed(comparison: Tree, node: Any) -> Tree:
-    """A comparison that knows where it is in the text."""
-    placed = PlacedTree(comparison)
+def _placed(name: str, column: str, constant: Any, node: Any) -> Tree:
+    """A comparison of a column that knows where it is in the text."""
+    placed = PlacedTree([name, column, constant])
     placed.position = _position(node)
     return placed
-
-
-def _is(node: Any) -> Tree:
-    if not isinstance(node.expression, exp.Null):
-        raise _refusal(node, "is not supported; IS takes NULL or NOT NULL")
-    return ["is null", _required_column(node.this)]
 
 
 def column_name(node: Any) -> str | None:
@@ -181,24 +166,27 @@ def _required_column(node: Any) -> str:
 def _constant(node: Any) -> Any:
     """A constant as Python has it; ``DATE '…'`` and the like are their text."""
     node = node.unnest()
-    if isinstance(node, exp.Cast):
-        return _cast(node)
-    if isinstance(node, exp.Neg):
-        value = _constant(node.this)
-        if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-            # A decimal's own minus would round it.
-            return value.copy_negate() if isinstance(value, Decimal) else -value
-    elif isinstance(node, exp.Null):
-        return None
-    elif isinstance(node, exp.Boolean):
-        return bool(node.this)
-    elif isinstance(node, exp.HexString):
-        try:
-            return bytes.fromhex(node.this)
-        except ValueError:
-            raise _refusal(node, "does not hold whole bytes; write bytes as x'00ff'") from None
-    elif isinstance(node, exp.Literal):
-        return node.this if node.is_string else _number(node.this)
+    match node:
+        case exp.Cast():
+            return _cast(node)
+        case exp.Null():
+            return None
+        case exp.Boolean():
+            return bool(node.this)
+        case exp.Literal():
+            return node.this if node.is_string else _number(node.this)
+        case exp.HexString():
+            try:
+                return bytes.fromhex(node.this)
+            except ValueError:
+                raise _refusal(node, "does not hold whole bytes; write bytes as x'00ff'") from None
+        case exp.Neg():
+            value = _constant(node.this)
+            if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+                # A decimal's own minus would round it.
+                return value.copy_negate() if isinstance(value, Decimal) else -value
+        case _:
+            pass
     raise _refusal(node, "is not a constant; write text in single quotes")
 
 

@@ -36,18 +36,8 @@ class Interval(NamedTuple):
     high: Cut
 
 
-class Ends(NamedTuple):
-    """The ends of an interval as comparisons; each is ``None`` where there is no such end.
-
-    Attributes:
-        low: ``>`` or ``>=``, and a value.
-        high: ``<`` or ``<=``, and a value.
-        point: The only value of the interval.
-    """
-
-    low: tuple[str, Any] | None
-    high: tuple[str, Any] | None
-    point: Any = None
+Sides = tuple[tuple[str, Any], ...]
+"""An interval as comparisons with values: ``=`` if it is one value, else ``>`` or ``>=``, then ``<`` or ``<=``, where it has such an end."""
 
 
 @dataclass(frozen=True)
@@ -55,22 +45,22 @@ class Values:
     """A set of values of one type.
 
     Attributes:
+        least: The least value of the type, if a cut before it is `START`.
+        most: The greatest value, if the cut after it is `END`.
+        is_floating: Whether the type has NaN.
+        is_discrete: Whether the values are whole numbers, or stand for whole numbers, so that each has a next one.
         intervals: Ascending; no two of them touch.
         nan: Whether NaN is in it; false of types without NaN.
         null: Whether null is in it.
-        is_floating: Whether the type has NaN.
-        is_discrete: Whether the values are whole numbers, or stand for whole numbers, so that each has a next one.
-        least: The least value of the type, if a cut before it is `START`.
-        most: The greatest value, if the cut after it is `END`.
     """
 
+    least: Any
+    most: Any = None
+    is_floating: bool = False
+    is_discrete: bool = False
     intervals: tuple[Interval, ...] = ()
     nan: bool = False
     null: bool = False
-    is_floating: bool = False
-    is_discrete: bool = False
-    least: Any = None
-    most: Any = None
 
     @property
     def is_nothing(self) -> bool:
@@ -111,27 +101,26 @@ class Values:
         return outside.complement(null=not outside.null)
 
     @cached_property
-    def ends(self) -> tuple[Ends, ...]:
-        """The ends of all intervals."""
-        return tuple(self._ends(each) for each in self.intervals)
+    def ends(self) -> tuple[Sides, ...]:
+        """All intervals as comparisons."""
+        return tuple(map(self._sides, self.intervals))
 
     @property
     def points(self) -> list[Any] | None:
         """The values, if all intervals are single values."""
-        found = [each.point for each in self.ends]
-        return None if None in found else found
+        is_single = all(sides[:1] and sides[0][0] == "=" for sides in self.ends)
+        return [value for ((_, value),) in self.ends] if is_single else None
 
-    def _ends(self, interval: Interval) -> Ends:
-        low = high = None
-        if interval.low != START:
-            _, value, is_after = interval.low
-            low = (">" if is_after else ">="), value
-        if interval.high != END:
-            _, value, is_after = interval.high
-            high = ("<=", value - 1) if self.is_discrete else (("<=" if is_after else "<"), value)
-        first = self.least if low is None else low[1] if low[0] == ">=" else None
-        last = self.most if high is None else high[1] if high[0] == "<=" else None
-        return Ends(low, high, first if first is not None and first == last else None)
+    def _sides(self, interval: Interval) -> Sides:
+        _, first, is_open = (1, self.least, 0) if interval.low == START else interval.low
+        _, last, is_closed = (1, self.most, 1) if interval.high == END else interval.high
+        if self.is_discrete and not is_closed:
+            last, is_closed = last - 1, 1
+        if first == last and is_closed and not is_open:
+            return (("=", first),)
+        low = () if interval.low == START else ((">" if is_open else ">=", first),)
+        high = () if interval.high == END else (("<=" if is_closed else "<", last),)
+        return (*low, *high)
 
 
-__all__ = ["END", "START", "Cut", "Ends", "Interval", "Values", "after", "before"]
+__all__ = ["END", "START", "Cut", "Interval", "Sides", "Values", "after", "before"]

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reader.condition.kinds import Kind, compared_type, find_column, kind_of
-from pqassay_reader.condition.normal import Condition, Joined, joined, normal_form
-from pqassay_reader.condition.rows import ExpressionTest
+from pqassay_reader.condition.normal import Condition, Joined, joined
+from pqassay_reader.condition.rows import ExpressionTest, condition_of
 from pqassay_reference.columns.literals import Moment
 from pqassay_reference.errors import Refused
 
@@ -166,7 +166,7 @@ def _condition(node: Node, written: Written, schema: pa.Schema) -> Condition | N
     try:
         tree = _tree(node, schema)
         if not isinstance(tree, bool):
-            return normal_form(tree, lambda name: find_column(schema, name)[1])
+            return condition_of(tree, schema)
         return Joined("and" if tree else "or", ())
     except (LookupError, Refused):
         pass

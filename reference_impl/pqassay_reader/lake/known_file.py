@@ -102,13 +102,9 @@ class KnownFile:
             found[one.type, one.columns[-1]].append(one)
         return found
 
-    @property
-    def fields(self) -> Collection[str]:
-        """The fields at the top level."""
-        return self._leaves_of
-
     @cached_property
-    def _leaves_of(self) -> dict[str, list[int]]:
+    def fields(self) -> dict[str, list[int]]:
+        """The fields at the top level, each with the positions of its leaves."""
         by_field: defaultdict[str, list[int]] = defaultdict(list)
         for place, leaf in enumerate(self.facts.leaves):
             by_field[leaf.path[0]].append(place)
@@ -116,7 +112,7 @@ class KnownFile:
 
     def data_length(self, fields: Collection[str], row_groups: Any = slice(None)) -> int:
         """Bytes of the chunks of some fields at the top level in some row groups."""
-        places = [place for name in fields for place in self._leaves_of.get(name, ())]
+        places = [place for name in fields for place in self.fields.get(name, ())]
         return int(self.facts.sizes.lengths[row_groups][:, places].sum())
 
     def is_worth(self, entry: UsableEntry, fields: Collection[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pqassay_reader.condition.kinds import compared_type, find_column, has_bytes
+from pqassay_reader.condition.kinds import Kind, compared_type, find_column
 from pqassay_reader.directory.arrays import Sets, decoded_indexes
 from pqassay_reader.lake.known_file import KnownFile
 from pqassay_reader.pages.excluding import ColumnSets
@@ -148,9 +148,9 @@ def _is_wider(kind: Any, other: Any) -> bool:
         return pa.types.is_timestamp(other) and (kind.tz is None) == (other.tz is None)
     if pa.types.is_decimal(kind):
         return pa.types.is_decimal(other) and other.scale == kind.scale
-    for test in (has_bytes, pa.types.is_date, pa.types.is_time):
-        if test(kind):
-            return bool(test(other))
+    one, another = Kind(kind), Kind(other)
+    if one.has_bytes or one.moment is not None:
+        return another.has_bytes if one.has_bytes else one.moment == another.moment
     return pa.types.is_floating(kind) and pa.types.is_floating(other) and other.bit_width > kind.bit_width
 
 

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from pqassay_reader.condition.normal import ColumnTest
-from pqassay_reader.condition.values import Ends, Values
+from pqassay_reader.condition.values import Sides, Values
 from pqassay_reference.columns.chunk_structures import (
     HASHED_DIFFERENTLY,
     may_hold,
@@ -273,8 +273,8 @@ class ChunkClaims:
             sides = self._sides(test, ends)
             if index is not None and not self._pages_between(index, order, sides, is_sorted=False):
                 continue
-            raw = sides[0][1] if sides else None
-            if ends.point is None or raw is None or not asks_bloom or not self._is_not_held(raw):
+            points = [raw for name, raw in sides if name == "=" and raw is not None]
+            if not points or not asks_bloom or not self._is_not_held(points[0]):
                 return True
         return False
 
@@ -298,16 +298,11 @@ class ChunkClaims:
             self.used.add("column index")
         return rows_of_pages(self.offset_index, self.row_count, sorted(pages))
 
-    def _sides(self, test: ColumnTest, ends: Ends) -> list[Side]:
+    def _sides(self, test: ColumnTest, ends: Sides) -> list[Side]:
         """The comparisons that the values of an interval satisfy, with the bytes of what they are compared with."""
-        sides = (
-            [("=", ends.point)]
-            if ends.point is not None
-            else [each for each in (ends.low, ends.high) if each]
-        )
         return [
             (cast("Condition", name), plain_bytes(self.leaf, test.kind.constant(value)))
-            for name, value in sides
+            for name, value in ends
         ]
 
     def _pages_between(

@@ -72,10 +72,8 @@ def _expected(test: ColumnTest) -> float:
     """The share of rows that are expected to satisfy a test of values of which nothing is known."""
     inside, outside = (
         sum(
-            SHARE_OF_VALUE
-            if ends.point is not None
-            else SHARE_OF_SIDE ** sum(side is not None for side in (ends.low, ends.high))
-            for ends in values.ends
+            SHARE_OF_VALUE if sides[:1] and sides[0][0] == "=" else SHARE_OF_SIDE ** len(sides)
+            for sides in values.ends
         )
         for values in (test.values, test.values.complement(null=False))
     )

@@ -154,6 +154,7 @@ class FileScan:
         needed = sorted({*output, *asked})
         if Rung.PROJECTION not in query.rungs:
             needed = list(range(len(schema)))
+        self.facts.require_repetitions(needed)
         reading = Reading(
             indexed=Rung.PAGES in query.rungs,
             all_dictionaries=Rung.DICTIONARIES not in query.rungs,

@@ -19,12 +19,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pqassay_reference.errors import Undecodable
+from pqassay_reference.errors import Lacking, Undecodable
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
 from pqassay_reference.pages.page_headers import header_at
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.column_order import WIDTHS
-from pqassay_spec.parquet.thrift import ColumnMetaData, PageType, SchemaElement, Type
+from pqassay_spec.parquet.thrift import (
+    ColumnMetaData,
+    Encoding,
+    FieldRepetitionType,
+    PageType,
+    SchemaElement,
+    Type,
+)
 
 
 class StoredPage(NamedTuple):
@@ -41,7 +48,7 @@ class StoredPage(NamedTuple):
     entries: int | None
 
 
-def stored_pages(raw: bytes, entries: int) -> Iterator[StoredPage]:
+def stored_pages(raw: bytes | memoryview, entries: int) -> Iterator[StoredPage]:
     """The pages of a chunk, by walking from header to header; index pages are left out.
 
     Args:
@@ -104,6 +111,7 @@ class StoredValues:
         begin = self.pages[0].start if self.pages else len(raw)
         chunk = LeafPages(without_claims(facts), raw[:begin], [raw[begin:]])
         path = leaf_path(schema, number)
+        require_runs(path, chunk)
         content = mini_file(path, [chunk], row_count)
         # Not of fields of structs: there pyarrow fails.
         kept = [path[0].name] if by_dictionary and len(path) == 1 and "." not in path[0].name else None
@@ -125,6 +133,29 @@ class StoredValues:
     def first_rows(self) -> NDArray[np.int64]:
         """The row with which each page begins, and behind them the number of rows; of a leaf outside of lists."""
         return np.cumsum([0, *(page.entries or 0 for page in self.pages)])
+
+
+def require_runs(path: Sequence[SchemaElement], chunk: LeafPages) -> None:
+    """Raise `Lacking` for levels in the deprecated encoding, whose bits pyarrow reads in reverse order.
+
+    Args:
+        path: The elements from below the root to the leaf.
+        chunk: Its pages.
+    """
+    if (
+        Encoding.BIT_PACKED not in chunk.facts.encodings
+    ):  # old writers name it for columns without levels, too
+        return
+    kinds = {element.repetition_type for element in path}
+    for raw in chunk.pages:
+        for page in stored_pages(raw, 0):
+            data = header_at(memoryview(raw), page.start)[0].data_page_header
+            if data is None:
+                continue
+            used = {data.definition_level_encoding} if kinds != {FieldRepetitionType.REQUIRED} else set[int]()
+            used |= {data.repetition_level_encoding} if FieldRepetitionType.REPEATED in kinds else set[int]()
+            if Encoding.BIT_PACKED in used:
+                raise Lacking("levels that are BIT_PACKED are not read")
 
 
 def _decoded(content: bytes, kept: list[str] | None) -> Any:
@@ -176,4 +207,12 @@ def without_claims(facts: ColumnMetaData) -> ColumnMetaData:
     return kept
 
 
-__all__ = ["StoredPage", "StoredValues", "bare", "leaf_path", "stored_pages", "without_claims"]
+__all__ = [
+    "StoredPage",
+    "StoredValues",
+    "bare",
+    "leaf_path",
+    "require_runs",
+    "stored_pages",
+    "without_claims",
+]

@@ -255,7 +255,7 @@ def test_entries_ascend_where_it_is_said(
 @SAID
 @pytest.mark.parametrize("more", [b"\0", bytes(8), bytes(80)])
 def test_streams_are_not_longer_than_their_values(statistics: bool, more: bytes) -> None:
-    data = tiny("double", [0.5, 1.5, 2.5], statistics=statistics, split=True)
+    data = tiny("double", [0.5, 1.5, 2.5], statistics=statistics, encoding=Encoding.BYTE_STREAM_SPLIT)
 
     assert set() == found(data)
     assert {"PQF-089"} == found(body(data, body_of(data) + more))
@@ -279,7 +279,7 @@ NUMBERS = list(range(0, 900, 3))
 
 @SAID
 def test_differences_are_complete(statistics: bool) -> None:
-    data = tiny("int64", NUMBERS, statistics=statistics, delta=True)
+    data = tiny("int64", NUMBERS, statistics=statistics, encoding=Encoding.DELTA_BINARY_PACKED)
     whole, fewer = (delta_encoding.encode(numbers, bits=64) for numbers in (NUMBERS, NUMBERS[:-1]))
 
     assert set() == found(body(data, whole))
@@ -293,7 +293,7 @@ def test_differences_are_complete(statistics: bool) -> None:
 def test_the_last_miniblock_is_filled_up(statistics: bool) -> None:
     numbers = [1, 1000, 5]
     whole = delta_encoding.encode(numbers, bits=64)
-    data = body(tiny("int64", numbers, statistics=statistics, delta=True), whole)
+    data = body(tiny("int64", numbers, statistics=statistics, encoding=Encoding.DELTA_BINARY_PACKED), whole)
 
     assert set() == found(data)
     assert {"PQF-092"} == found(body(data, whole[:-1]))

@@ -43,7 +43,7 @@ BY_DICTIONARY = TinyParquet(
 FLAGS = TinyParquet((Column("flag", "boolean", [True, None, False]),)).build()
 FAR = [2147483647, -2147483648, 0, 7]
 DIFFERENCES = TinyParquet(
-    (Column("number", "int32", FAR, optional=False),), layout=Layout(delta=True)
+    (Column("number", "int32", FAR, optional=False),), layout=Layout(encoding=Encoding.DELTA_BINARY_PACKED)
 ).build()
 INDEXED = TinyParquet(
     COLUMNS, page_rows=2, page_index=True, layout=Layout(histograms=True, size_statistics=True)

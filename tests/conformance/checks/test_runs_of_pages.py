@@ -33,7 +33,7 @@ def section(*runs: bytes) -> bytes:
 def flags(version: Any) -> bytes:
     """Twelve booleans in runs, which are all true, as their statistics say."""
     column = Column("flag", "boolean", [True] * 12, optional=False)
-    return TinyParquet((column,), layout=Layout(version=version, runs=True)).build()
+    return TinyParquet((column,), layout=Layout(version=version, encoding=Encoding.RLE)).build()
 
 
 def places(version: Any) -> bytes:
@@ -193,7 +193,7 @@ def test_a_page_of_a_chunk_without_places_may_be_empty(encoding: str) -> None:
 )  # fmt: skip
 def test_a_page_without_booleans_has_the_length_of_its_runs(body: bytes, rules: list[str]) -> None:
     column = Column("flag", "boolean", [True, False, True, None, None, None])
-    data = TinyParquet((column,), layout=Layout(page_rows=3, runs=True)).build()
+    data = TinyParquet((column,), layout=Layout(page_rows=3, encoding=Encoding.RLE)).build()
 
     assert rules == judged(data, section(repeating_run(0, 3, width=1)) + body, 1)[1]
 
@@ -215,7 +215,9 @@ def test_a_page_without_booleans_has_the_length_of_its_runs(body: bytes, rules: 
 )
 def test_the_first_value_is_one_of_the_type(kind: Any, first: int, rules: list[str]) -> None:
     column = Column("number", kind, list(range(12)), optional=False)
-    data = TinyParquet((column,), statistics=False, layout=Layout(delta=True)).build()
+    data = TinyParquet(
+        (column,), statistics=False, layout=Layout(encoding=Encoding.DELTA_BINARY_PACKED)
+    ).build()
     rest = delta_encoding.encode(list(range(12)), bits=32)[5:]
     body = varint(128) + bytes((4, 12)) + varint(zigzag(first)) + rest
 

@@ -102,6 +102,16 @@ def test_an_undefined_enum_value_is_a_warning_and_a_gap_and_fails_the_strict(
     assert judged(broken, profile="strict").outcome in BROKEN
 
 
+@pytest.mark.parametrize(
+    ("number", "outlook"), [(77, "a later one may define it"), (-1, "so it is likely damage")]
+)
+def test_a_negative_value_is_likely_damage(number: int, outlook: str) -> None:
+    report = judged(mutate(FLAT, Mutation("set", "footer.schema[1].repetition_type", number)))
+    messages = [finding.message for finding in report.findings if finding.rule == "PQF-167"]
+
+    assert [True] == [message.endswith(outlook) for message in messages]
+
+
 @pytest.mark.parametrize("path", ["footer.schema[1].type", "footer.schema[1].repetition_type"])
 def test_only_the_column_whose_storage_is_unknown_is_not_judged(path: str) -> None:
     data = made(Column("a", "int32", [1, 2]), Column("b", "int32", [3, 4]))

@@ -11,6 +11,7 @@ import pyarrow.parquet
 import pytest
 from pydantic import TypeAdapter
 
+import processes
 from language_drivers import (
     CASES,
     UNKNOWN_OPERATION,
@@ -27,7 +28,7 @@ from language_drivers import (
 )
 from pqassay.literals.predicate import Semantics
 from pqassay_spec.golden.literals import Rows
-from pqassay_suite.drivers.implementations import implementation
+from pqassay_suite.drivers.implementations import implementation, skeleton
 
 PANICKED = 2
 
@@ -42,6 +43,34 @@ def test_the_template_says_what_it_does_not_read() -> None:
     hello, answer = served(template("Go"), {"op": "hello"}, read("pqf/lists"))
     assert "0.32.0" == hello["version"]
     assert {"answer": "unsupported", "reason": "nested columns"} == answer
+
+
+RAISING = """\
+package main
+
+import "pqassay/protocol"
+
+type driver struct{ protocol.Driver }
+
+func (driver) Hello() protocol.Hello {
+	return protocol.Hello{Name: "raising", IndexOff: true, Raises: []string{"*acme.Error"}}
+}
+
+func main() { protocol.Main(driver{}) }
+"""
+
+
+def test_what_is_raised_on_purpose_reaches_the_runner(tmp_path: Path) -> None:
+    of_go(implementation("parquet-go"))
+    (tmp_path / "protocol").symlink_to(skeleton("go").folder / "protocol")
+    (tmp_path / "main.go").write_text(RAISING)
+    (tmp_path / "go.mod").write_text(
+        "module raising\n\ngo 1.25\n\nrequire pqassay/protocol v0.0.0\n\nreplace pqassay/protocol => ./protocol\n"
+    )
+    processes.run(["go", "build", "-trimpath", "-o", "driver", "."], cwd=tmp_path, check=True)
+    (hello,) = served([str(tmp_path / "driver")], {"op": "hello"})
+
+    assert (True, ["*acme.Error"]) == (hello["index_off"], hello["raises"])
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def test_a_template_reads_every_row(language: str, tmp_path: Path) -> None:
 
     assert ("accept", language, True) == (hello["answer"], hello["language"], hello["serve"])
     assert {"parquet", "read"} <= set(hello["capabilities"])
+    assert (False, None) == (hello["index_off"], hello.get("raises"))
     assert ["", "", ""] == [wrong_rows(case, answer) for case, answer in zip(cases, answers, strict=True)]
     assert (0, answers[:1]) == started_once(command, tmp_path, **read(cases[0]))
 

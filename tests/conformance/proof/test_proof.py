@@ -33,7 +33,8 @@ from pqassay.proof.engines import ENGINES, Engine, require_engines
 from pqassay.proof.queries import ColumnQuery, Query, QueryColumn, QueryKind, true_rows
 from pqassay.proof.true_values import TrueValues
 from pqassay.proof.worker import _answer, _said, _table, compared, plan
-from pqassay.report.model import EngineAnswer, Finding, Proof, Report, json_schema, members
+from pqassay.report.json_form import members
+from pqassay.report.model import EngineAnswer, Finding, Proof, Report, json_schema
 from pqassay.report.renderers.proof_text import plain_lines, proof_rows
 from pqassay.report.renderers.text import render
 from pqassay.under_test.file import FileUnderTest, Options

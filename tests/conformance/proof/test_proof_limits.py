@@ -18,11 +18,11 @@ import processes
 from places import GOLDEN_FILES
 from pqassay.judge import workers
 from pqassay.judge.workers import WorkerLimits
-from pqassay.proof import trial
+from pqassay.proof import engine_processes, trial
+from pqassay.proof.engine_processes import NO_ANSWER, NOT_ASKED, EngineProcesses
 from pqassay.proof.engines import ENGINES as REAL
 from pqassay.proof.engines import Engine
 from pqassay.proof.queries import Query
-from pqassay.proof.trial import NO_ANSWER, NOT_ASKED, EngineProcesses
 from pqassay.proof.worker import ProofAnswer
 from pqassay.report.renderers.text import render
 
@@ -79,7 +79,7 @@ def test_an_engine_that_hangs_on_a_file_is_ended_and_said_to_give_no_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(trial, "require_engines", lambda _: (HANGING,))
-    monkeypatch.setattr(trial, "TIME_OF_EACH", 0.0)
+    monkeypatch.setattr(engine_processes, "TIME_OF_EACH", 0.0)
     monkeypatch.setattr(EngineProcesses, "seconds", lambda self, _: SECONDS if self._begun else None)
     path = GOLDEN_FILES / "sta" / "max-too-small" / "data.parquet"
     report = trial.proved(pqassay.check(path, tier="values", only=["STA-041"]))
@@ -139,7 +139,7 @@ def test_a_process_that_does_not_even_begin_has_a_limit(
         return ProcessPool(max_workers=1, initializer=signal.pause, context=workers._CONTEXT)
 
     monkeypatch.setattr(workers, "new_pool", pool)
-    monkeypatch.setattr(trial, "BEGINNING", 0.1)
+    monkeypatch.setattr(engine_processes, "BEGINNING", 0.1)
     limit(running)
     with pytest.raises(TimeoutError):
         running.decode(os.getpid, size=0)
@@ -164,7 +164,7 @@ LEADS = """
 import os, pathlib, signal, subprocess, sys
 from pqassay.judge import workers
 from pqassay.proof.engines import ENGINES
-from pqassay.proof.trial import EngineProcesses
+from pqassay.proof.engine_processes import EngineProcesses
 
 program = (
     "import os, pathlib, signal, subprocess; child = subprocess.Popen(['sleep', '1000']); "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from golden_cases import golden_cases
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.report.renderers.details import details
-from pqassay.report.rules import COMPARE_FIRST
+from pqassay.report.rules import COMPARE, COMPARE_BEFORE, COMPARE_FIRST
 from pqassay_spec.rules.catalogue import file_rules
 
 pytestmark = pytest.mark.slow
@@ -38,23 +39,35 @@ def test_rules_that_hold_claims_against_values_are_those_about_claims() -> None:
     assert {"values", "pages"} == {file_rules()[rule].tier for rule in compared}
 
 
-def test_findings_of_golden_files_say_it_where_values_were_compared() -> None:
-    said: dict[bool, set[str]] = {True: set(), False: set()}
-    for golden in golden_cases()[:: 3 * EXAMPLES - 2]:
-        if golden.case.family in ("STA", "PIX", "BLM") and golden.case.kind == "invalid":
-            for finding in pqassay.check(golden.content(), tier="values").files[0].findings:
-                first = dict(details(finding)).get("first")
-                assert first in (None, COMPARE_FIRST)
-                said[first is not None].add(finding.rule)
+def test_findings_say_it_where_values_were_compared_or_the_remedy_is_refused_without(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    expected: dict[str, str | None] = {}
+    actual: dict[str, str | None] = {}
+    cases = [
+        golden for golden in golden_cases() if golden.case.family in ("STA", "PIX", "BLM", "IDX1", "PQF")
+    ]
+    for golden in cases[:: 2 * EXAMPLES - 1]:
+        path.write_bytes(golden.content())
+        for finding in pqassay.check(path, tier="values").files[0].findings:
+            command = shlex.split(finding.remedy or "")[1:]
+            is_refused = (
+                command[:1] == ["strip"] and "--values-are-right" in run(*command, "-o", f"{path}.new").stderr
+            )
+            key = f"{golden.case.id} {finding.rule}"
+            expected[key] = (
+                COMPARE_FIRST if finding.compares_values else COMPARE_BEFORE if is_refused else None
+            )
+            actual[key] = dict(details(finding)).get("first")
 
-    assert said[True]
-    # No rule is in both sets.
-    assert {True: True, False: False} == {
-        is_said: all(file_rules()[rule].compares_values for rule in rules)
-        if is_said
-        else any(file_rules()[rule].compares_values for rule in rules)
-        for is_said, rules in said.items()
-    }
+    assert expected == actual
+    assert {COMPARE_FIRST, COMPARE_BEFORE, None} == set(actual.values())
+
+
+@pytest.mark.parametrize("options", [[], ["-v"]])
+def test_a_remedy_that_is_refused_says_it_in_short_and_in_full(options: list[str]) -> None:
+    shown = run("check", *options, str(GOLDEN_FILES / "blm/no-bit-set/data.parquet")).stdout
+
+    assert 1 == shown.count(f"first     {COMPARE_BEFORE if options else COMPARE}")
 
 
 @pytest.mark.parametrize("form", ["text", "junit", "sarif", "markdown", "html"])
@@ -78,8 +91,9 @@ def test_json_history_and_explanation_say_it(tmp_path: Path) -> None:
 def test_plans_say_it_and_vouch_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(GOLDEN_FILES / FALSE_BOUND, "plain.parquet")
+    shutil.copy(GOLDEN_FILES / "blm/no-bit-set/data.parquet", "filter.parquet")
     shutil.copytree(GOLDEN_FILES / "dlt/maximum-lowered/table", "sales")
-    report = pqassay.check(["plain.parquet", "sales"], tier="values")
+    report = pqassay.check(["plain.parquet", "filter.parquet", "sales"], tier="values")
     Path("report.json").write_text(report.to_json())
     told = run("plan-repair", "report.json").stdout
     plan = json.loads(Path("repair-plan/quarantine.json").read_text())
@@ -89,5 +103,9 @@ def test_plans_say_it_and_vouch_for_nothing(tmp_path: Path, monkeypatch: pytest.
     assert [True, True] == [COMPARE_FIRST in step["notes"] for step in plan["steps"]]
     assert f"-- {COMPARE_FIRST}" in Path("repair-plan/repair.sql").read_text()
     assert f"# {COMPARE_FIRST}" in script
+    assert f"# {COMPARE_BEFORE}" in script
     assert "# After you compared the values with their source: sh repair.sh --values-are-right" in script
-    assert 'pqassay strip plain.parquet --statistics --column grade "$@"' == script[-1]
+    assert [
+        'pqassay strip plain.parquet --statistics --column grade "$@"',
+        'pqassay strip filter.parquet --bloom-filters --column metal "$@"',
+    ] == script[-2:]

@@ -143,8 +143,35 @@ def test_many_ways_of_being_checked_take_one_line() -> None:
         "which compares bounds and indexes with the values, "
         "up to 1 not checked for other reasons; `coverages` of --format json lists them"
     )
-    assert expected == lines(report(files, coverages=coverages))[1]
-    assert 2 == len(lines(report(files, coverages=coverages)))
+    assert [expected, "  not checked in 27 files, because no key: PIX-002"] == lines(
+        report(files, coverages=coverages)
+    )[1:]
+
+
+@pytest.mark.parametrize(
+    ("count", "further"),
+    [(2, []), (5, []), (6, ["1 further reason (2 rules)"]), (9, ["4 further reasons (8 rules)"])],
+)
+def test_each_reason_why_rules_were_not_checked_is_named(count: int, further: list[str]) -> None:
+    checked = GOOD.coverages[GOOD.files[0].coverage].checked
+    reasons = {f"PQF-{number:03}": Untested("file", f"reason {number // 2}") for number in range(2 * count)}
+    broken = {"BLM-001": Untested("another rule", "PQF-001 is broken")}
+    coverages = {"c1": Coverage("values", checked, reasons | broken, [])}
+    findings = [dataclasses.replace(BAD.files[0].findings[0], column=f"c{number}") for number in range(500)]
+    for like in (GOOD, BAD):
+        some = {"findings": findings} if like is BAD else {}
+        judged = report([file(0, like, coverage="c1", **some)], coverages=coverages)
+        text = lines(judged)
+
+        assert len(text) <= 25
+        assert [
+            *(
+                f"  not checked, because reason {number}: PQF-{2 * number:03}, PQF-{2 * number + 1:03}"
+                for number in range(min(count, 5))
+            ),
+            *(f"  … and {each}: see -v" for each in further),
+        ] == [line for line in text if "not checked, because" in line or "further reason" in line]
+        assert count + 1 == sum("not checked, because" in line for line in lines(judged, verbose=True))
 
 
 def seen(effect: ObservedEffect) -> Observed:

@@ -16,7 +16,8 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.report.comparison import ReportComparison, compare
 from pqassay.report.model import FileReport, Report, Untested, summarise
-from pqassay.report.run.model import Outcome, Result, RunReport
+from pqassay.report.run.model import Result, RunReport
+from pqassay.report.run.outcomes import Outcome
 from report_samples import WICKED, museum, run_report, wicked
 
 BAD = pqassay.check(Idx1File(payload=b"Peru\nSingapura").build())

@@ -15,18 +15,8 @@ from pqassay.cli.main import app
 from pqassay.report.comparison import compare
 from pqassay.report.formats import FormatName
 from pqassay.report.renderers.comparison_text import render
-from pqassay.report.run.model import (
-    SEVERITIES,
-    Exposure,
-    NotAsked,
-    Outcome,
-    QueryResult,
-    Result,
-    RunReport,
-    RunSummary,
-    counts,
-    scores,
-)
+from pqassay.report.run.model import Exposure, NotAsked, QueryResult, Result, RunReport, RunSummary, scores
+from pqassay.report.run.outcomes import SEVERITIES, Outcome, counts
 from report_samples import RENDERED_OF_RUNS, rendered, run_report
 
 QUERY = QueryResult(["=", "metal", "tin"], ["metal", "depth"], 16, 2, "by the index")

@@ -16,18 +16,8 @@ from typer.testing import CliRunner
 from pqassay.cli.main import app
 from pqassay.report.formats import ABREAST, FormatName
 from pqassay.report.rendering import write_side_by_side
-from pqassay.report.run.model import (
-    Driver,
-    Exposure,
-    ExposureVerdict,
-    NotAsked,
-    Outcome,
-    Result,
-    RunReport,
-    RunSummary,
-    counts,
-    scores,
-)
+from pqassay.report.run.model import Driver, Exposure, NotAsked, Result, RunReport, RunSummary, scores
+from pqassay.report.run.outcomes import ExposureVerdict, Outcome, counts
 from pqassay.report.side_by_side.model import SideBySide, side_by_side
 from report_samples import WICKED, museum, run_report
 

@@ -17,7 +17,7 @@ from idx1_files import Idx1File
 from pm_pairs import generated
 from pqassay.proof.true_values import TrueValues
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
-from pqassay.values.decoding import chunk_values, physical
+from pqassay.values.decoding import chunk_values, hindrances, physical
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate
@@ -150,7 +150,10 @@ def wide(values: list[int]) -> bytes:
     """A sorted column of INT64 whose differences were taken in more than 64 bits. Some readers decode them, and pyarrow refuses."""
     column = Column("number", "int64", values, optional=False)
     data = TinyParquet(
-        (column,), layout=Layout(delta=True), sorting_columns=BY_FIRST, page_index=True
+        (column,),
+        layout=Layout(encoding=Encoding.DELTA_BINARY_PACKED),
+        sorting_columns=BY_FIRST,
+        page_index=True,
     ).build()
     return mutate(data, Mutation("set", "row_groups[0].columns[0].pages[0].body", encode(values, bits=128)))
 
@@ -218,7 +221,7 @@ def test_byte_arrays_in_a_list_that_pyarrow_would_refuse_are_not_decoded(
     sink = io.BytesIO()
     table = pa.table({"names": [["x" * 300, "y"]], "flat": ["x" * 300]})
     pq.write_table(table, sink, use_dictionary=False)
-    monkeypatch.setattr(chunk_values, "GREATEST_NESTED", 200)
+    monkeypatch.setattr(hindrances, "GREATEST_NESTED", 200)
 
     assert [(0, 1)] == decodes.of(sink.getvalue())
     (coverage,) = pqassay.check(sink.getvalue(), tier="values").coverages.values()

@@ -10,9 +10,11 @@ from typer.testing import CliRunner
 from golden_cases import ROWS
 from idx1_files import Idx1File, companion, parquet, table
 from pqassay.cli.main import app
+from pqassay_golden.tiny.parquet import Column, Layout, ListOf, TinyParquet
 from pqassay_reader.cli.driver import NotSupportedError, respond
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.mutation.mutations import Mutation, mutate
 
 
 def answered(op: str, content: bytes, tmp_path: Path, **members: Any) -> dict[str, Any]:
@@ -143,6 +145,50 @@ def test_encode_refuses_what_an_index_cannot_hold_and_leaves_nothing(
 def test_what_is_not_known_is_not_supported(request_: dict[str, Any]) -> None:
     with pytest.raises(NotSupportedError):
         next(respond(request_))
+
+
+def read(column: Column, tmp_path: Path, **layout: Any) -> dict[str, Any]:
+    file = TinyParquet((column,), layout=Layout(page_rows=2, **layout))
+    return rows_read(file.build(), ["c"], tmp_path)
+
+
+def rows_read(content: bytes, columns: list[str], tmp_path: Path) -> dict[str, Any]:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(content)
+    return next(respond({"protocol": 2, "op": "read", "file": str(path), "columns": columns}))
+
+
+def test_bit_packed_levels_are_not_supported_rather_than_read_from_the_wrong_end(tmp_path: Path) -> None:
+    for column in (
+        Column("c", "int32", [1, None, 3]),
+        Column("c", ListOf("int32", optional=False), [[1, 2], [], [3]], optional=False),
+    ):
+        for indexed in (False, True):
+            answer = read(column, tmp_path, bit_packed_levels=True, offset_index=indexed)
+            assert {"answer": "unsupported", "reason": "levels that are BIT_PACKED are not read"} == answer
+
+
+def test_an_encoding_of_levels_that_a_column_does_not_have_says_nothing(tmp_path: Path) -> None:
+    answer = read(Column("c", "int32", [1, 2, 3], optional=False), tmp_path, bit_packed_levels=True)
+
+    assert {"answer": "accept", "rows": [[1], [2], [3]]} == answer
+
+
+def test_an_enum_is_text_in_lists_too(tmp_path: Path) -> None:
+    flat = read(Column("c", "enum", ["a", None]), tmp_path)
+    lists = read(Column("c", ListOf("enum"), [["a", None], []]), tmp_path)
+
+    assert [["a"], [None]] == flat["rows"]
+    assert [[{"list": ["a", None]}], [{"list": []}]] == lists["rows"]
+
+
+def test_a_repetition_of_a_later_version_is_refused_with_its_column_alone(tmp_path: Path) -> None:
+    file = TinyParquet((Column("c", "int32", [1, None]), Column("d", "int32", [3, 4], optional=False)))
+    later = mutate(file.build(), Mutation("set", "footer.schema[1].repetition_type", 3))
+    both, alone = (rows_read(later, names, tmp_path) for names in (["c", "d"], ["d"]))
+
+    assert "c is neither required nor optional nor repeated" in both["message"]
+    assert [[3], [4]] == alone["rows"]
 
 
 def test_the_command_answers_in_a_file_and_exits_with_3_for_what_it_does_not_know(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from each import each
-from pqassay_golden.tiny.parquet import Column, Layout, TinyParquet
+from pqassay_golden.tiny.parquet import Column, Encoding, Layout, TinyParquet
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar import thrift_decoder
@@ -89,7 +89,8 @@ def test_pyarrow_writes_what_is_decoded_here_and_reads_what_is_encoded_here(
     assert values == [value for body in bodies for value in decode(body, bits=bits)]
 
     ours = TinyParquet(
-        (Column("n", "int32" if bits == 32 else "int64", values),), layout=Layout(delta=True)
+        (Column("n", "int32" if bits == 32 else "int64", values),),
+        layout=Layout(encoding=Encoding.DELTA_BINARY_PACKED),
     ).build()
     assert values == pq.read_table(io.BytesIO(ours))["n"].to_pylist()
 

@@ -119,7 +119,7 @@ def test_each_ingredient_can_be_left_out() -> None:
     question = Question(file, ("and", (">", "a", -0.0), ("in", "b", ("a", "c"))), ("a", "b"))
 
     names = {
-        *("several row groups", "the codec zstd", "statistics", "a column of double", "null", "NaN"),
+        *("several row groups", "the codec zstd", "statistics", "a column of floats", "null", "NaN"),
         *("a column of string", "a required column", "the encoding DELTA_BYTE_ARRAY", "empty value"),
         *("a conjunction", "a comparison by order", "an equality", "a list of values"),
         "negative zero in the query",

@@ -101,7 +101,7 @@ def test_a_driver_that_is_right_gives_no_finding(asker: Asker) -> None:
 PLANTED = [
     (
         "nan-beside-bounds",
-        {"a column of double", "NaN", "statistics", "a comparison by order"},
+        {"a column of floats", "NaN", "statistics", "a comparison by order"},
         "without it too",
     ),
     ("second-row-group", {"several row groups", "a comparison by order"}, "without it too"),
@@ -114,7 +114,7 @@ PLANTED = [
     ("asker", "takes", "way"), PLANTED, indirect=["asker"], ids=[name for name, _, _ in PLANTED]
 )
 def test_a_planted_defect_is_met_soon_and_made_small(asker: Asker, takes: set[str], way: str) -> None:
-    kind = "double" if "a column of double" in takes else "int32"
+    kind = "double" if "a column of floats" in takes else "int32"
     finding = next(search(asker, 200, kind).run())
 
     special = {f"{name}{place}" for name in SPECIAL for place in ("", " in the query")}
@@ -143,6 +143,28 @@ def test_kept_questions_are_asked_first_and_a_finding_explains_those_with_all_th
     assert 0 == finding.examples
     assert ("several row groups", "a comparison by order") == finding.takes
     assert 1 <= made.explained
+
+
+@pytest.mark.parametrize(
+    ("predicate", "blame", "is_explained"),
+    [
+        (("=", "a", 1), "without it too", True),
+        (("=", "a", 1), "by the index", False),
+        (None, "", True),
+    ],
+)
+def test_a_wrong_read_explains_scans_that_are_as_wrong_without_the_index(
+    predicate: tuple[str, str, int] | None, blame: str, is_explained: bool
+) -> None:
+    file = DrawnFile((DrawnColumn("a", "int32", (1, None)),))
+    wrong = WrongAnswer("wrong rows: integer instead of null", "other rows", "", is_of_rows=True)
+    read = Finding(Question(file, None, ("a",)), wrong, ("null", "a read of all rows"), False, 1)
+    other = replace(wrong, cause="wrong rows: rows too many", blame=blame)
+
+    assert is_explained == read.explains(Question(file, predicate, ("a",)), other)
+    assert not read.explains(
+        Question(DrawnFile((DrawnColumn("a", "int32", (1, 2)),)), predicate, ("a",)), other
+    )
 
 
 @pytest.mark.parametrize("asker", ["believing"], indirect=True)

@@ -95,7 +95,7 @@ def test_the_reference_loses_no_row_and_refuses_only_what_its_schema_cannot_expr
     finally:
         driver.close()
 
-    assert {"enum/ConvertedType", "enum/FieldRepetitionType", "enum/Type", "union/TimeUnit"} == {
+    assert {"enum/ConvertedType", "enum/Type", "union/TimeUnit"} == {
         one.id for one in found if not one.is_kept
     }
     assert {"reads", "refuses the column", "refuses the file"} == {one.outcome for one in found}

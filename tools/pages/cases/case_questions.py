@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from pages.page import Site
-from pqassay.report.run.model import Operation
+from pqassay.report.run.outcomes import Operation
 from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.inspector import Inspector

@@ -15,7 +15,8 @@ from kept_results import Kept
 from pages.implementations.answers import BAD, Answer, answers, counted
 from pages.implementations.matrix import KINDS, catalogue_title, kind_of, matrix_rows
 from pages.page import File, Page, Site, implementation_page
-from pqassay.report.run.model import SEVERITIES, WRITER_SEVERITIES, WRITING, Result
+from pqassay.report.run.model import Result
+from pqassay.report.run.outcomes import SEVERITIES, WRITER_SEVERITIES, WRITING
 from pqassay_spec.rules import catalogue
 from pqassay_suite.cases.expectations import Expectation, parse
 from pqassay_suite.drivers.implementations import EXPECTATIONS, Implementation

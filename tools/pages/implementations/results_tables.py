@@ -21,7 +21,7 @@ from kept_results import Kept, Trouble
 from pages.implementations.results import Results
 from pages.markup import Link, case_link, rule_link
 from pages.page import shared_site
-from pqassay.report.run.model import SEVERITIES, UNMET, WRITING
+from pqassay.report.run.outcomes import SEVERITIES, UNMET, WRITING
 from pqassay_spec.golden.case import Case
 from pqassay_spec.rules import catalogue
 

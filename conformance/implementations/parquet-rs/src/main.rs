@@ -75,6 +75,8 @@ impl Driver for ParquetRs {
             capabilities: CAPABILITIES.to_vec(),
             nan: "unordered",
             zeros: "equal",
+            index_off: false,
+            raises: vec![],
         }
     }
 

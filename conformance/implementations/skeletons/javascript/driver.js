@@ -20,6 +20,8 @@ function hello() {
     serve: true,
     nan: 'unordered',
     zeros: 'equal',
+    index_off: false, // whether the library itself can leave indexes aside, and still filters rows
+    // raises: [...] names the errors that the library throws on purpose, or patterns; without it, the runner goes by names
   };
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pqassay.report.model import Finding, Position
-from pqassay.report.rules import COMPARE, COMPARE_FIRST, basis
+from pqassay.report.rules import COMPARE, basis, compare_first
 from pqassay.report.weighing import VERDICTS_ON
 from pqassay_spec.grammar.hexdump import is_line_of_marks
 from pqassay_spec.rules.catalogue import rules
@@ -27,12 +27,16 @@ def gist(finding: Finding) -> list[tuple[str, str]]:
     rows.append(("could", f"{finding.could}, {seen}" if seen else finding.could))
     if finding.explanation:
         rows.append(("known", finding.explanation))
-    if finding.compares_values:
+    if _first(finding):
         likelier = f"; likelier: {VERDICTS_ON[finding.weighed.wrong]}" if finding.weighed else ""
         rows.append(("first", f"{COMPARE}{likelier}"))
     if finding.remedy:
         rows.append(("remedy", finding.remedy))
     return rows
+
+
+def _first(finding: Finding) -> str:
+    return compare_first(compares_values=finding.compares_values, remedy=finding.remedy)
 
 
 def is_column_named(finding: Finding) -> bool:
@@ -54,12 +58,12 @@ def details(finding: Finding) -> list[tuple[str, str]]:
     rows = [("found", finding.message)] if rule is None or finding.message != rule.sentence else []
     if finding.column is not None:
         rows.append(("column", finding.column))
-    first = finding.at[0]
-    rows.append(("at", place(first)))
-    if first.expected:
-        rows.append(("expected", first.expected))
-    if first.actual:
-        rows.append(("actual", first.actual))
+    position = finding.at[0]
+    rows.append(("at", place(position)))
+    if position.expected:
+        rows.append(("expected", position.expected))
+    if position.actual:
+        rows.append(("actual", position.actual))
     rows += effects(finding)
     if finding.also:
         rows.append(("also", f"breaks {', '.join(finding.also)}"))
@@ -67,8 +71,8 @@ def details(finding: Finding) -> list[tuple[str, str]]:
         rows.append(("known", finding.explanation))
     if finding.weighed is not None:
         rows.append(("likelier", finding.weighed.sentence))
-    if finding.compares_values:
-        rows.append(("first", COMPARE_FIRST))
+    if first := _first(finding):
+        rows.append(("first", first))
     if finding.remedy:
         rows.append(("remedy", finding.remedy))
     if rule is not None:

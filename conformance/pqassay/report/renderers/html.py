@@ -9,11 +9,13 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 from pqassay.report import rules as rule_help
-from pqassay.report.model import Report, encodable
+from pqassay.report.json_form import encodable
+from pqassay.report.model import Report
 from pqassay.report.renderers.page import part, write_page
 from pqassay.report.rules import obligation
 from pqassay.report.run import text as run_text
-from pqassay.report.run.model import SEVERITIES, RunReport
+from pqassay.report.run.model import RunReport
+from pqassay.report.run.outcomes import SEVERITIES
 from pqassay.report.run.view import NEVER_SCORED
 from pqassay.report.view import view
 from pqassay.report.view_model import Item, Tone, View

@@ -19,7 +19,9 @@ from pqassay.report.model import GONE, Coverage, FileReport, Finding, Report
 from pqassay.report.renderers.details import details, further, place
 from pqassay.report.rules import judged_against_line
 from pqassay.report.run import text as run_text
-from pqassay.report.run.model import BROKEN, NEITHER, UNCLASSED, Result, RunReport, observed_words
+from pqassay.report.run.model import Result, RunReport
+from pqassay.report.run.observed import observed_words
+from pqassay.report.run.outcomes import BROKEN, NEITHER, UNCLASSED
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import families
 

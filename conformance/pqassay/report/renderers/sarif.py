@@ -16,7 +16,8 @@ from urllib.parse import quote
 
 from pqassay.report import rules as rule_help
 from pqassay.report.coverage import unchecked
-from pqassay.report.model import FileReport, Finding, Position, Report, encodable, members
+from pqassay.report.json_form import encodable, members
+from pqassay.report.model import FileReport, Finding, Position, Report
 from pqassay.report.renderers.details import details, place
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.pm.grammar import DATA_NAME

@@ -14,8 +14,10 @@ from typing import Any, TextIO, TypeVar
 
 from rich.console import Console
 
-from pqassay.report.coverage import DEEPER, is_excluded, without_crc
-from pqassay.report.model import UNJUDGED, BaselineState, Coverage, FileReport, Finding, Report, encodable
+from pqassay.report.baseline_state import BaselineState
+from pqassay.report.coverage import DEEPER, Unchecked, is_excluded, unchecked, without_crc
+from pqassay.report.json_form import encodable
+from pqassay.report.model import UNJUDGED, Coverage, FileReport, Finding, Report
 from pqassay.report.order import gravest_first, gravity_of, is_harmful, observed_effect
 from pqassay.report.renderers.details import details, gist, gist_of_bytes, is_column_named
 from pqassay.report.renderers.line import Part, counted, labelled, plain_console, write_line
@@ -54,8 +56,8 @@ FILE_LINES = 20
 LINES_PER_FILE = 8
 """Findings of one file that take a line; further ones are counted."""
 
-NOTES_SHOWN, REASONS_SHOWN = 3, 2
-"""Notes of a file, and reasons why rules were not checked."""
+NOTES_SHOWN, REASONS_SHOWN, REASONS_IN_ROOM = 3, 5, 2
+"""Notes of a file; reasons why rules were not checked; those of them for which its findings need not make room."""
 
 TABLE_ROWS = 20
 """Rows of a table; further ones are counted."""
@@ -190,7 +192,9 @@ class _Text:
             self._line(f"  … and {counted(len(file.notes) - len(notes), 'further note')}")
         for gap in file.gaps:
             self._line(*([("  known", "dim"), ": "] if gap.known else ["  "]), gap.line)
-        self._findings(file, FILE_LINES - 1 - len(notes) - len(file.gaps))
+        reasons = self._reasons() if len(self._report.files) == 1 else []
+        beyond = max(0, min(len(reasons), REASONS_SHOWN + 1) - REASONS_IN_ROOM)
+        self._findings(file, FILE_LINES - 1 - len(notes) - len(file.gaps) - beyond)
 
     def _findings(self, file: FileReport, room: int) -> None:
         """The findings of a file, the gravest first: in full where there is room for it, then in one line each, then counted."""
@@ -380,6 +384,7 @@ class _Text:
         used = dict.fromkeys(file.coverage for file in report.files)
         if len(used) > 1:
             self._line(_coverage_of_many([report.coverages[key] for key in used], len(report.files)))
+            self._obstacles()
         else:
             for key in used:
                 self._coverage(report.coverages[key], report.files[0])
@@ -403,22 +408,31 @@ class _Text:
         if absent:
             parts.append(f"{len(absent)} not applicable")
         self._line(", ".join(parts))
-        # That another rule is broken is a finding of its own.
-        reasons = list(
-            dict.fromkeys(
-                reason
-                for rule, reason in blocked.items()
-                if self._verbose or coverage.not_checked[rule].obstacle != "another rule"
-            )
-        )
-        for reason in reasons if self._verbose else reasons[:REASONS_SHOWN]:
-            ids = [rule for rule, why in blocked.items() if why == reason]
-            self._line(f"  not checked, because {reason}: {_shortened(ids)}")
+        self._obstacles()
         if deeper:
             command = shell_line(
                 ["pqassay", "check", "--tier", _deepest(deeper.values()), encodable(first.path)]
             )
             self._line(f"  {counted(len(deeper), 'rule')} at a deeper tier: {command}")
+
+    def _reasons(self) -> list[Unchecked]:
+        """Why rules were not checked; that another rule is broken is a finding of its own."""
+        return [
+            why
+            for why in unchecked(self._report)
+            if not why.reason.startswith(DEEPER) and (self._verbose or why.obstacle != "another rule")
+        ]
+
+    def _obstacles(self) -> None:
+        """A line for each reason."""
+        reasons = self._reasons()
+        shown = len(reasons) if self._verbose else REASONS_SHOWN
+        for why in reasons[:shown]:
+            files = f" in {counted(why.files, 'file')}" if len(self._report.files) > 1 else ""
+            self._line(f"  not checked{files}, because {why.reason}: {_shortened(why.rules)}")
+        if rest := reasons[shown:]:
+            further = len({rule for why in rest for rule in why.rules})
+            self._line(f"  … and {counted(len(rest), 'further reason')} ({counted(further, 'rule')}): see -v")
 
 
 def _proved(finding: Finding) -> int:

@@ -15,19 +15,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO, get_args
 
-from pqassay.report.model import members
+from pqassay.report.json_form import members
 from pqassay.report.renderers.line import plain_console, write_line, write_row
 from pqassay.report.run import files as run_files
-from pqassay.report.run.model import (
-    TELLING,
-    ExposureVerdict,
-    Result,
-    RunReport,
-    Score,
-    observed_counts,
-    observed_words,
-    sign_words,
-)
+from pqassay.report.run.model import Result, RunReport, Score
+from pqassay.report.run.observed import observed_counts, observed_words, sign_words
+from pqassay.report.run.outcomes import TELLING, ExposureVerdict
 from pqassay_spec.rules.catalogue import rules
 
 if TYPE_CHECKING:

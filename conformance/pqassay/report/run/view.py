@@ -7,20 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import get_args
 
-from pqassay.report.model import encodable
+from pqassay.report.json_form import encodable
 from pqassay.report.run import files as run_files
 from pqassay.report.run import text as run_text
-from pqassay.report.run.model import (
-    GOOD,
-    OF_WRITER,
-    Exposure,
-    ExposureVerdict,
-    Result,
-    RunReport,
-    observed_counts,
-    observed_words,
-    sign_words,
-)
+from pqassay.report.run.model import Exposure, Result, RunReport
+from pqassay.report.run.observed import OF_WRITER, observed_counts, observed_words, sign_words
+from pqassay.report.run.outcomes import GOOD, ExposureVerdict
 from pqassay.report.view_model import OUTCOME_TONES, Item, ItemGroup, Tile, Tone, View
 from pqassay_spec.rules.catalogue import rules
 

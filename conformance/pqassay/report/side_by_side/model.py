@@ -12,21 +12,11 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from pqassay.errors import UsageError
-from pqassay.report.model import Report, encodable, members_json
-from pqassay.report.run.model import (
-    GOOD,
-    UNCLASSED,
-    Exposure,
-    ExposureVerdict,
-    Operation,
-    Result,
-    RunReport,
-    Score,
-    observed_counts,
-    observed_words,
-    sign_of,
-    sign_words,
-)
+from pqassay.report.json_form import encodable, members_json
+from pqassay.report.model import Report
+from pqassay.report.run.model import Exposure, Result, RunReport, Score
+from pqassay.report.run.observed import observed_counts, observed_words, sign_of, sign_words
+from pqassay.report.run.outcomes import GOOD, UNCLASSED, ExposureVerdict, Operation
 
 SCHEMA_VERSION = 1
 

@@ -242,7 +242,7 @@ class _ClaimsOfChunk:
 
     def leave(self, reason: NotChecked) -> None:
         """Note why the values cannot be decoded; if the pages break a rule that is tested as well, that is why."""
-        from pqassay.values.decoding.chunk_values import excused  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.values.decoding.hindrances import excused  # noqa: PLC0415 - pyarrow, at this tier only
 
         why = reason if self._chunk.file.prefix else excused(self._chunk, reason)
         for rule_id, claim in self._claims:

@@ -14,7 +14,6 @@ from pqassay_tables.checks.delta_table.subjects import ENTRY, TABLE
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import Json, object_of
 from pqassay_tables.metadata.delta.comparison import described_differ, partitions_differ, statistics_differ
-from pqassay_tables.metadata.delta.state import logical_key
 from pqassay_tables.under_test.delta_entries import DeltaEntry
 from pqassay_tables.under_test.table import DeltaTable
 
@@ -30,7 +29,7 @@ def has_checkpoint(table: DeltaTable) -> bool:
 def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
     """Once the older commits are gone, their content is lost."""
     both = table.checkpoint
-    one, log = ({logical_key(entry): entry for entry in state.entries} for state in both)
+    one, log = (state.by_key for state in both)
     for key in log.keys() - one.keys():
         entry = log[key]
         yield _wrong(table, entry.place, f"{entry.path} is live in the log, but not in the checkpoint", "an entry", "none")  # fmt: skip
@@ -65,7 +64,7 @@ def _holds_statistics(table: DeltaTable) -> bool:
 @rule("DLT-043", of=TABLE, only=has_checkpoint)
 def checkpoints_keep_statistics(table: DeltaTable) -> Iterator[Violation]:
     """A reader that finds none reads the file for every query."""
-    one, log = ({logical_key(entry): entry for entry in state.entries} for state in table.checkpoint)
+    one, log = (state.by_key for state in table.checkpoint)
     if not _holds_statistics(table):
         raise NotApplicable
     for key, entry in one.items():

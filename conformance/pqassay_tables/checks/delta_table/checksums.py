@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from pqassay.checks import rule
-from pqassay.tables.claims import ClaimPlace, DeletedRows
-from pqassay.under_test.file import Broken, NotApplicable
+from pqassay.tables.claims import DeletedRows
+from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import REQUIRED
 from pqassay_spec.table.layout import DELTA_LOG, checksum_name
@@ -19,13 +19,14 @@ from pqassay_tables.metadata.delta.comparison import described_differ, statistic
 from pqassay_tables.metadata.delta.state import AddEntry, DeltaState, added, logical_key
 from pqassay_tables.metadata.delta.statistics import count_of
 from pqassay_tables.metadata.delta.vectors import deleted_rows
-from pqassay_tables.under_test.table import DeltaTable, JsonOfLog, claim_field
-
-REMOVED = repairs.DELTA_CHECKSUM.text
+from pqassay_tables.under_test.table import DeltaTable, JsonOfLog
 
 
 class VersionChecksum(JsonOfLog):
     """The version checksum file of a Delta table, which is read once for all rules about it."""
+
+    rule = "DLT-021"
+    remedy = repairs.DELTA_CHECKSUM.text
 
     @property
     def name(self) -> str:
@@ -36,33 +37,24 @@ class VersionChecksum(JsonOfLog):
 @rule("DLT-021", of=TABLE)
 def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violation]:
     """Readers that compare refuse the table, and those that trust it give wrong counts."""
-    state = table.state
-    checksum = table.file.part(VersionChecksum)
-    file, given = checksum.name, checksum.content
-    if not isinstance(given, dict):
-        said = f"{file} is not a JSON object"
-        yield table.wrong(ClaimPlace(file, 0, ()), said, "one JSON object", str(given)[:80], remedy=REMOVED)
+    state, checksum = table.state, table.file.part(VersionChecksum)
+    if not isinstance(checksum.content, dict):
+        yield checksum.no_object()
         return
-    held = cast("Json", given)
-    for path, expected in _facts(state, held):
-        actual: Any = held
+    for path, expected in _facts(state, checksum.members):
+        actual: Any = checksum.members
         for name in path:
-            actual = _member(actual, name)
+            actual = actual[int(name)] if isinstance(actual, list) else actual[name]
         if actual != expected:
-            name = ".".join(path)
-            message = (
-                f"{name} of version {state.segment.version} is {actual}, and the log comes to {expected}"
-            )
-            yield table.wrong(ClaimPlace(file, 0, path), message, str(expected), str(actual), remedy=REMOVED)
+            said = f"{'.'.join(path)} of version {state.segment.version} is {actual}, and the log comes to {expected}"
+            yield checksum.wrong(path, said, str(expected), str(actual))
 
 
 @rule("DLT-049", of=TABLE)
 def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
     """Readers that compare refuse the table, and those that trust it see other columns."""
-    state = table.state
-    checksum = table.file.part(VersionChecksum)
-    file, given = checksum.name, checksum.content
-    members = object_of(given)
+    state, checksum = table.state, table.file.part(VersionChecksum)
+    members = object_of(checksum.content)
     described = [
         (name, kind, cast("Json", one), expected)
         for name, kind, expected in (
@@ -77,42 +69,34 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
         for member in described_differ(kind, one, expected):
             left, right = str(one.get(member))[:80], str(expected.get(member))[:80]
             said = f"{member} of {name} of version {state.segment.version} is {left}, and the log comes to {right}"
-            place = ClaimPlace(file, 0, (name, member))
-            yield table.wrong(place, said, right, left, remedy=REMOVED)
+            yield checksum.wrong((name, member), said, right, left)
 
 
 @rule("DLT-061", of=TABLE)
 def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]:
     """Readers that take the files from it read others than the table has, or believe other statistics."""
-    state = table.state
-    checksum = table.file.part(VersionChecksum)
-    file, given = checksum.name, checksum.content
-    listed: Any = object_of(given).get("allFiles")
+    state, checksum = table.state, table.file.part(VersionChecksum)
+    listed: Any = object_of(checksum.content).get("allFiles")
     if not isinstance(listed, list):
         raise NotApplicable
-    live = {logical_key(entry): entry for entry in state.entries}
+    live = state.by_key
     seen: set[tuple[str, str]] = set()
     for number, one in enumerate(listed):
-        place = ClaimPlace(file, 0, ("allFiles", f"[{number}]"))
-        own = added(file, number, cast("Json", one)) if isinstance(one, dict) else None
+        place = "allFiles", f"[{number}]"
+        own = added(checksum.name, number, cast("Json", one)) if isinstance(one, dict) else None
         if own is None or logical_key(own) not in live:
             name = "an element of allFiles" if own is None else own.path or "a file without a path"
-            yield _listed(
-                table, place, f"{name} is in allFiles, but not live in the log", "no element", "one"
+            yield checksum.wrong(
+                place, f"{name} is in allFiles, but not live in the log", "no element", "one"
             )
             continue
         seen.add(logical_key(own))
         for path, said, true in _differences(state, own, live[logical_key(own)]):
             message = f"{path[-1]} of {own.path} is {said} in allFiles, and {true} in the log"
-            yield _listed(table, place.below(*path), message, true, said)
+            yield checksum.wrong((*place, *path), message, true, said)
     for key in live.keys() - seen:
         message = f"{live[key].path} is live in the log, but not in allFiles"
-        yield _listed(table, ClaimPlace(file, 0, ("allFiles",)), message, "an element", "none")
-
-
-def _listed(table: DeltaTable, place: ClaimPlace, message: str, expected: str, actual: str) -> Violation:
-    said = message[:300]
-    return table.wrong(place, said, expected[:80], actual[:80], remedy=REMOVED)
+        yield checksum.wrong(("allFiles",), message, "an element", "none")
 
 
 COMPARED = ("size", "modificationTime", "partitionValues", "baseRowId", "defaultRowCommitVersion")
@@ -140,18 +124,9 @@ def _differences(
 def checksum_files_have_their_members(table: DeltaTable) -> Iterator[Violation]:
     """A reader that compares the state with it has nothing to compare."""
     checksum = table.file.part(VersionChecksum)
-    file, given = checksum.name, checksum.content
-    if not isinstance(given, dict):
-        raise Broken("DLT-021")
-    held = cast("Json", given)
     for name in REQUIRED["crc"]:
-        if held.get(name) is None:
-            field = claim_field(table.file, ClaimPlace(file, 0, ()))
-            yield Violation(f"{file} has no {name}", field, f"a member {name}", "none", remedy=REMOVED)
-
-
-def _member(held: Any, name: str) -> Any:
-    return held[int(name)] if isinstance(held, list) else held[name]
+        if checksum.members.get(name) is None:
+            yield checksum.wrong((), f"{checksum.name} has no {name}", f"a member {name}", "none")
 
 
 def _facts(state: DeltaState, held: Json) -> Iterator[tuple[tuple[str, ...], int]]:

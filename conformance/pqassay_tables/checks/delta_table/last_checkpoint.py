@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from pqassay.checks import rule
-from pqassay.tables.claims import ClaimPlace
-from pqassay.under_test.file import Broken, NotApplicable
+from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.last_checkpoint import CHECKSUM, checksum_of
 from pqassay_spec.table.layout import DELTA_LAST_CHECKPOINT, DELTA_LOG, delta_checkpoint
 from pqassay_tables.checks.delta_table.subjects import TABLE
 from pqassay_tables.metadata import repairs
-from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.delta.segment import complete_checkpoints
-from pqassay_tables.under_test.table import DeltaTable, JsonOfLog, claim_field
+from pqassay_tables.under_test.table import DeltaTable, JsonOfLog
 
 FILE = f"{DELTA_LOG}/{DELTA_LAST_CHECKPOINT}"
-
-WRITTEN_ANEW = repairs.DELTA_CHECKPOINT.text
 
 
 class LastCheckpoint(JsonOfLog):
     """The file, which is read once for all rules about it."""
+
+    rule = "DLT-059"
+    remedy = repairs.DELTA_CHECKPOINT.text
 
     @property
     def name(self) -> str:
@@ -34,26 +33,23 @@ class LastCheckpoint(JsonOfLog):
 @rule("DLT-059", of=TABLE)
 def the_checkpoint_is_there(table: DeltaTable) -> Iterator[Violation]:
     """Some readers refuse the table, and others list the whole log."""
-    given = table.file.part(LastCheckpoint).content
-    if not isinstance(given, dict):
-        message = f"{FILE} is not a JSON object"
-        yield _wrong(table, (), message, "one JSON object", str(given)[:80])
+    last = table.file.part(LastCheckpoint)
+    if not isinstance(last.content, dict):
+        yield last.no_object()
         return
-    version: Any = cast("Json", given).get("version")
+    version: Any = last.members.get("version")
     there = sorted(complete_checkpoints(table.at.listed(DELTA_LOG)))
     if type(version) is not int or not there or version > there[-1]:
         known = ", ".join(map(str, there[-20:])) or "none"
         message = f"{FILE} is about the checkpoint of version {str(version)[:40]}, and the log has {known}"
-        yield _wrong(table, ("version",), message, known, str(version)[:40])
+        yield last.wrong(("version",), message, known, str(version)[:40])
 
 
 @rule("DLT-065", of=TABLE)
 def it_counts_what_the_checkpoint_holds(table: DeltaTable) -> Iterator[Violation]:
     """Readers reserve too little for it, or too much."""
-    given = table.file.part(LastCheckpoint).content
-    if not isinstance(given, dict):
-        raise Broken("DLT-059")
-    members, state = cast("Json", given), table.state
+    last, state = table.file.part(LastCheckpoint), table.state
+    members = last.members
     names = [name for name in map(delta_checkpoint, table.at.listed(DELTA_LOG)) if name is not None]
     alike = {(one.parts, one.unique) for one in names if one.version == members.get("version")}
     read = next(map(delta_checkpoint, state.segment.checkpoint), None)
@@ -67,30 +63,22 @@ def it_counts_what_the_checkpoint_holds(table: DeltaTable) -> Iterator[Violation
         "parts": read.parts,
     }
     if members.get("size") is None:
-        yield _wrong(table, (), f"{FILE} has no size", f"a size of {true['size']}", "none")
+        yield last.wrong((), f"{FILE} has no size", f"a size of {true['size']}", "none")
     for name, expected in true.items():
         actual = members.get(name)
         if actual is not None and actual != expected:
             said = f"{name} of {FILE} is {str(actual)[:40]}, and that of the checkpoint is {expected}"
-            yield _wrong(table, (name,), said, str(expected), str(actual)[:40])
+            yield last.wrong((name,), said, str(expected), str(actual)[:40])
 
 
 @rule("DLT-060", of=TABLE)
 def its_checksum_is_that_of_its_members(table: DeltaTable) -> Iterator[Violation]:
     """Readers that compare it leave the file aside, and list the log."""
-    given = table.file.part(LastCheckpoint).content
-    if not isinstance(given, dict):
-        raise Broken("DLT-059")
-    held = cast("Json", given)
-    checksum = held.get(CHECKSUM)
+    last = table.file.part(LastCheckpoint)
+    checksum = last.members.get(CHECKSUM)
     if checksum is None:
         raise NotApplicable
-    actual = checksum_of(held)
+    actual = checksum_of(last.members)
     if checksum != actual:
         message = f"the checksum of {FILE} is {str(checksum)[:40]}, and that of its members is {actual}"
-        yield _wrong(table, (CHECKSUM,), message, actual, str(checksum)[:40])
-
-
-def _wrong(table: DeltaTable, path: tuple[str, ...], message: str, expected: str, actual: str) -> Violation:
-    field = claim_field(table.file, ClaimPlace(FILE, 0, path))
-    return Violation(message, field, expected, actual, remedy=WRITTEN_ANEW)
+        yield last.wrong((CHECKSUM,), message, actual, str(checksum)[:40])

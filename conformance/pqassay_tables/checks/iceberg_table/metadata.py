@@ -11,14 +11,10 @@ from pqassay.checks import rule
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import (
     BRANCH,
-    DATA,
-    EQUALITY_DELETES,
     MAIN,
     MOST_PRECISION,
-    POSITION_DELETES,
     PRIMITIVE_TYPES,
     REQUIRED_IN_1,
     REQUIRED_SINCE,
@@ -36,7 +32,6 @@ from pqassay_tables.metadata.iceberg.schema import (
     objects,
     partition_fields,
 )
-from pqassay_tables.metadata.iceberg.state import IcebergState, total
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import metadata_field
 
@@ -283,51 +278,3 @@ def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
             said = f"{name} is {given}, which is not among the {holder}"
             known = ", ".join(str(one) for one in ids[:20])
             yield _wrong(table, (name,), said, f"one of {known}", str(given)[:80])
-
-
-TOTALS = {
-    "total-data-files": "data files",
-    "total-records": "rows of data files",
-    "total-files-size": "bytes of files",
-    "total-delete-files": "delete files",
-    "total-position-deletes": "position deletes",
-    "total-equality-deletes": "equality deletes",
-}
-"""The totals that a snapshot may have, and what they count."""
-
-
-@rule("ICE-056", of=TABLE, only=has_snapshot)
-def totals_are_the_sums_of_the_entries(table: IcebergTable) -> Iterator[Violation]:
-    """Engines that answer counts by them give a wrong number."""
-    state = table.state
-    summary: Any = (state.snapshot or {}).get("summary")
-    totals = {name: number for name in TOTALS if (number := total(summary, name)) is not None}
-    sums = _sums(state)
-    if not totals.keys() & sums.keys():
-        raise NotApplicable
-    place = next(
-        number for number, one in enumerate(objects(state.metadata, "snapshots")) if one is state.snapshot
-    )
-    for name, number in totals.items():
-        actual = sums.get(name, number)
-        if number != actual:
-            said = f"{name} of the snapshot is {number}, and its entries come to {actual} {TOTALS[name]}"
-            path = ("snapshots", f"[{place}]", "summary", name)
-            yield _wrong(table, path, said, str(actual), str(number))
-
-
-def _sums(state: IcebergState) -> dict[str, int]:
-    """What the totals should be; none of sizes where there are delete files, since writers count parts of them, or all, or nothing."""
-    files, records, sizes = Counter[int](), Counter[int](), 0
-    for entry in state.entries:
-        files[entry.content] += 1
-        records[entry.content] += entry.value(field_ids.RECORD_COUNT)
-        sizes += entry.value(field_ids.FILE_SIZE_IN_BYTES)
-    sums = {
-        "total-data-files": files[DATA],
-        "total-records": records[DATA],
-        "total-delete-files": files[POSITION_DELETES] + files[EQUALITY_DELETES],
-        "total-position-deletes": records[POSITION_DELETES],
-        "total-equality-deletes": records[EQUALITY_DELETES],
-    }
-    return sums if sums["total-delete-files"] else {**sums, "total-files-size": sizes}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 from pqassay.checks import rule
 from pqassay.under_test.file import Broken, NotApplicable
@@ -13,15 +13,18 @@ from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import (
     ADDED,
     DATA,
+    EQUALITY_DELETES,
     OPERATIONS,
     POSITION_DELETES,
     REQUIRED_OF_SNAPSHOTS,
 )
+from pqassay_tables.checks.iceberg_table.metadata import has_snapshot
 from pqassay_tables.checks.iceberg_table.subjects import TABLE
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.iceberg.manifests import Entry
 from pqassay_tables.metadata.iceberg.schema import objects
-from pqassay_tables.metadata.iceberg.state import PUFFIN, IcebergState, total
+from pqassay_tables.metadata.iceberg.state import PUFFIN, total
 from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import metadata_field
 
@@ -70,45 +73,84 @@ def summaries_name_an_operation(table: IcebergTable) -> Iterator[Violation]:
 @rule("ICE-087", of=TABLE)
 def summaries_count_what_was_added(table: IcebergTable) -> Iterator[Violation]:
     """A reader of what a snapshot did gets a wrong number."""
-    state = table.state
-    summary: Any = (state.snapshot or {}).get("summary")
-    added = _added(state)
-    given = {name: number for name in added if (number := total(summary, name)) is not None}
-    if not given:
-        raise NotApplicable
-    place = next(place for place, one in _snapshots(table) if one is state.snapshot)
-    for name, number in given.items():
-        if number != added[name]:
-            said = f"{name} of the snapshot is {number}, and what its manifests added comes to {added[name]}"
-            yield _wrong(table, place, ("summary", name), said, str(added[name]), str(number))
-
-
-def _added(state: IcebergState) -> dict[str, int]:
-    """What a summary should say that the snapshot added; none of sizes where there are delete files, as in totals."""
-    files, records, sizes, vectors = Counter[int](), Counter[int](), 0, 0
+    state, own = table.state, table.state.snapshot_id
+    added: list[Entry] = []
     for entry in state.entries:
-        if entry.status != ADDED:
-            continue
-        added = entry.manifest.listed.value(field_ids.ADDED_SNAPSHOT_ID)
-        if entry.own_snapshot not in (None, added):
-            raise Broken("ICE-089")
-        if added == state.snapshot_id:
-            files[entry.content] += 1
-            records[entry.content] += entry.value(field_ids.RECORD_COUNT)
-            sizes += entry.value(field_ids.FILE_SIZE_IN_BYTES)
-            vectors += entry.format == PUFFIN
-    deletes = files.total() - files[DATA]
-    sums = {
-        "added-data-files": files[DATA],
-        "added-records": records[DATA],
-        "added-delete-files": deletes,
-        "added-dvs": vectors,
-        "added-position-deletes": records[POSITION_DELETES],
+        if entry.status == ADDED:
+            added_by = entry.manifest.listed.value(field_ids.ADDED_SNAPSHOT_ID)
+            if entry.own_snapshot not in (None, added_by):
+                raise Broken("ICE-089")
+            if added_by == own:
+                added.append(entry)
+    sums = _sums(added)
+    counts = {
+        "added-data-files": sums.files,
+        "added-records": sums.rows,
+        "added-delete-files": sums.delete_files,
+        "added-dvs": sum(entry.format == PUFFIN for entry in added),
+        "added-position-deletes": sums.position_deletes,
         "manifests-created": sum(
-            one.listed.value(field_ids.ADDED_SNAPSHOT_ID) == state.snapshot_id for one in state.manifests
+            one.listed.value(field_ids.ADDED_SNAPSHOT_ID) == own for one in state.manifests
         ),
     }
-    return sums if deletes else {**sums, "added-files-size": sizes}
+    if not sums.delete_files:
+        counts["added-files-size"] = sums.size
+    return _summary_counts(
+        table, {name: (count, "") for name, count in counts.items()}, "what its manifests added comes to"
+    )
+
+
+@rule("ICE-056", of=TABLE, only=has_snapshot)
+def totals_are_the_sums_of_the_entries(table: IcebergTable) -> Iterator[Violation]:
+    """Engines that answer counts by them give a wrong number."""
+    sums = _sums(table.state.entries)
+    totals = {
+        "total-data-files": (sums.files, " data files"),
+        "total-records": (sums.rows, " rows of data files"),
+        "total-delete-files": (sums.delete_files, " delete files"),
+        "total-position-deletes": (sums.position_deletes, " position deletes"),
+        "total-equality-deletes": (sums.equality_deletes, " equality deletes"),
+    }
+    if not sums.delete_files:
+        totals["total-files-size"] = sums.size, " bytes of files"
+    return _summary_counts(table, totals, "its entries come to")
+
+
+class _Sums(NamedTuple):
+    """What some entries come to. Sizes are not compared where there are delete files, since writers count parts of them, or all, or nothing."""
+
+    files: int
+    delete_files: int
+    rows: int
+    position_deletes: int
+    equality_deletes: int
+    size: int
+
+
+def _sums(entries: Sequence[Entry]) -> _Sums:
+    files, rows, size = Counter[int](), Counter[int](), 0
+    for entry in entries:
+        files[entry.content] += 1
+        rows[entry.content] += entry.value(field_ids.RECORD_COUNT)
+        size += entry.value(field_ids.FILE_SIZE_IN_BYTES)
+    deletes = files[POSITION_DELETES] + files[EQUALITY_DELETES]
+    return _Sums(files[DATA], deletes, rows[DATA], rows[POSITION_DELETES], rows[EQUALITY_DELETES], size)
+
+
+def _summary_counts(
+    table: IcebergTable, counts: Mapping[str, tuple[int, str]], words: str
+) -> Iterator[Violation]:
+    """Compare the counts in the summary of the snapshot with true ones, each with what it counts. Raises `NotApplicable` where it has none of them."""
+    summary: Any = (table.state.snapshot or {}).get("summary")
+    given = {name: number for name in counts if (number := total(summary, name)) is not None}
+    if not given:
+        raise NotApplicable
+    place = next(place for place, one in _snapshots(table) if one is table.state.snapshot)
+    for name, number in given.items():
+        actual, of = counts[name]
+        if number != actual:
+            said = f"{name} of the snapshot is {number}, and {words} {actual}{of}"
+            yield _wrong(table, place, ("summary", name), said, str(actual), str(number))
 
 
 @rule("ICE-091", of=TABLE)

@@ -98,8 +98,31 @@ class CheckpointRead:
     adds: int = 0
 
 
-@dataclass
-class DeltaState:
+@dataclass(kw_only=True)
+class LogFacts:
+    """What comes of reading a log beside the table's columns and files.
+
+    Attributes:
+        repetitions: Actions on files that occur twice in a commit.
+        doubles: Other actions that do.
+        domains: Configurations of domains, by name.
+        engine: What wrote the newest commit, as it says; empty if it does not.
+        sizes: The files of the log that were read, relative to the table, and their lengths.
+        places: Where the newest actions of the kinds ``protocol`` and ``metaData`` are.
+        checkpoint: The checkpoint with which it begins; of no files without one.
+    """
+
+    repetitions: list[Repetition] = field(default_factory=list[Repetition])
+    doubles: list[Repetition] = field(default_factory=list[Repetition])
+    domains: dict[str, str] = field(default_factory=dict[str, str])
+    engine: str = ""
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
+    places: dict[str, ClaimPlace] = field(default_factory=dict[str, ClaimPlace])
+    checkpoint: CheckpointRead = field(default_factory=CheckpointRead)
+
+
+@dataclass(kw_only=True)
+class DeltaState(LogFacts):
     """The claims of the log about a version.
 
     Attributes:
@@ -107,15 +130,8 @@ class DeltaState:
         protocol, metadata: The newest actions of these kinds.
         schema: The columns.
         entries: The live files, in the order of the log.
-        repetitions: Actions on files that occur twice in a commit.
-        doubles: Other actions that do.
-        domains: Configurations of domains, by name.
-        engine: What wrote the newest commit, as it says; empty if it does not.
-        sizes: The files of the log that were read, relative to the table, and their lengths.
         features: Features that readers have to know.
         writer_features: Features that writers have to know.
-        places: Where the newest actions of these two kinds are.
-        checkpoint: The checkpoint with which it begins; of no files without one.
     """
 
     segment: Segment
@@ -123,15 +139,8 @@ class DeltaState:
     metadata: Json
     schema: DeltaSchema
     entries: list[AddEntry]
-    repetitions: list[Repetition] = field(default_factory=list[Repetition])
-    doubles: list[Repetition] = field(default_factory=list[Repetition])
-    domains: dict[str, str] = field(default_factory=dict[str, str])
-    engine: str = ""
-    sizes: dict[str, int] = field(default_factory=dict[str, int])
-    features: frozenset[str] = frozenset()
-    writer_features: frozenset[str] = frozenset()
-    places: dict[str, ClaimPlace] = field(default_factory=dict[str, ClaimPlace])
-    checkpoint: CheckpointRead = field(default_factory=CheckpointRead)
+    features: frozenset[str]
+    writer_features: frozenset[str]
 
     @cached_property
     def fields(self) -> TableSchema:
@@ -139,6 +148,11 @@ class DeltaState:
         return table_schema(
             self.metadata, self.schema, may_be_wider=not self.features.isdisjoint(TYPE_WIDENING)
         )
+
+    @cached_property
+    def by_key(self) -> dict[tuple[str, str], AddEntry]:
+        """The live files by `logical_key`."""
+        return {logical_key(entry): entry for entry in self.entries}
 
     @cached_property
     def greatest_row_id(self) -> int | None:
@@ -209,24 +223,18 @@ class _Replay:
         self._files = files
         self._live: dict[tuple[str, str], AddEntry] = {}
         self._described: dict[str, Json] = {}
-        self._domains: dict[str, str] = {}
-        self._repetitions: list[Repetition] = []
-        self._doubles: list[Repetition] = []
-        self._engine = ""
-        self._places: dict[str, ClaimPlace] = {}
-        self._sizes: dict[str, int] = {}
-        self._checkpoint = CheckpointRead()
+        self._facts = LogFacts()
 
     def checkpoint(self, names: Sequence[str]) -> None:
         """Begin with the actions of a checkpoint."""
         from pqassay_tables.metadata.delta.checkpoint import checkpoint_actions  # noqa: PLC0415 - pyarrow, where there is one
 
         held = adds = 0
-        for file, number, action in checkpoint_actions(self._files, names, self._sizes):
+        for file, number, action in checkpoint_actions(self._files, names, self._facts.sizes):
             held += 1
             adds += "add" in action
             self._take(file, number, action)
-        self._checkpoint = CheckpointRead(frozenset(self._sizes), held, adds)
+        self._facts.checkpoint = CheckpointRead(frozenset(self._facts.sizes), held, adds)
 
     def commit(self, file: str) -> None:
         """Apply the actions of a commit."""
@@ -234,10 +242,10 @@ class _Replay:
             data = self._files.read(file)
         except FileNotFoundError:
             raise Malformed("the log lists a commit that is not there", rule="DLT-002", field=file) from None
-        self._sizes[file] = len(data)
+        self._facts.sizes[file] = len(data)
         seen: dict[tuple[str, str], ClaimPlace] = {}
         later: dict[str, list[tuple[int, Json]]] = {"remove": [], "add": []}
-        self._engine = ""
+        self._facts.engine = ""
         for number, action in actions(file, data):
             if "add" in action or "remove" in action:
                 later["add" if "add" in action else "remove"].append((number, action))
@@ -247,13 +255,13 @@ class _Replay:
                     name = (
                         str(given.get("appId")) if kind == "txn" else ""
                     )  # of `txn`, one for each application
-                    self._doubles += _repeated(kind, name, ClaimPlace(file, number, (kind,)), seen)
+                    self._facts.doubles += _repeated(kind, name, ClaimPlace(file, number, (kind,)), seen)
             self._take(file, number, action)
         # Actions of one commit have no order: what is removed is what was there before.
         for kind, taken in later.items():
             for number, action in taken:
                 if isinstance(path := object_of(action[kind]).get("path"), str):
-                    self._repetitions += _repeated(kind, path, ClaimPlace(file, number, (kind,)), seen)
+                    self._facts.repetitions += _repeated(kind, path, ClaimPlace(file, number, (kind,)), seen)
                 self._take(file, number, action)
 
     def _take(self, file: str, number: int, action: Json) -> None:
@@ -284,19 +292,19 @@ class _Replay:
 
     def _describe(self, place: ClaimPlace, given: Json) -> None:
         (kind,) = place.path
-        self._described[kind], self._places[kind] = given, place
+        self._described[kind], self._facts.places[kind] = given, place
 
     def _set_domain(self, _: ClaimPlace, given: Json) -> None:
         name = given.get("domain")
         if isinstance(name, str):
             configuration = given.get("configuration")
-            self._domains[name] = configuration if isinstance(configuration, str) else ""
+            self._facts.domains[name] = configuration if isinstance(configuration, str) else ""
             if given.get("removed") is True:
-                del self._domains[name]
+                del self._facts.domains[name]
 
     def _note_engine(self, _: ClaimPlace, given: Json) -> None:
         engine = given.get("engineInfo") or given.get("clientVersion")
-        self._engine = engine if isinstance(engine, str) else ""
+        self._facts.engine = engine if isinstance(engine, str) else ""
 
     _TAKING = {  # noqa: RUF012 - what each kind of action does
         "add": _add,
@@ -327,27 +335,21 @@ class _Replay:
         try:
             schema = schema_of(metadata, is_mapped)
         except FormatError as error:
-            error.field = f"{self._places['metaData']}.{error.field or ''}".rstrip(".")
+            error.field = f"{self._facts.places['metaData']}.{error.field or ''}".rstrip(".")
             raise
         if not isinstance(reader, int) or reader > FEATURES_READER:
             raise Unsupported(
                 f"the table needs version {reader!r} of the protocol", field="protocol.minReaderVersion"
             )
         return DeltaState(
-            segment,
-            protocol,
-            metadata,
-            schema,
-            list(self._live.values()),
-            self._repetitions,
-            self._doubles,
-            self._domains,
-            self._engine,
-            self._sizes,
-            frozenset(features),
-            frozenset(_texts(protocol.get("writerFeatures"))),
-            self._places,
-            self._checkpoint,
+            segment=segment,
+            protocol=protocol,
+            metadata=metadata,
+            schema=schema,
+            entries=list(self._live.values()),
+            features=frozenset(features),
+            writer_features=frozenset(_texts(protocol.get("writerFeatures"))),
+            **vars(self._facts),
         )
 
 

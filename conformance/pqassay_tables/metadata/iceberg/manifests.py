@@ -191,6 +191,7 @@ class Manifest:
         return (entry for entry in self.entries if entry.status != DELETED)
 
 
+@dataclass(slots=True, eq=False)
 class Entry:
     """The entry of a file in a manifest.
 
@@ -203,24 +204,13 @@ class Entry:
         inside: The file relative to the table; ``None`` where it is elsewhere. For live entries.
     """
 
-    __slots__ = ("_file", "inside", "manifest", "number", "own_sequence", "own_snapshot", "status")
-
-    def __init__(
-        self,
-        manifest: Manifest,
-        number: int,
-        status: int,
-        own_sequence: int | None,
-        file: list[Any],
-        own_snapshot: int | None = None,
-    ) -> None:
-        self.manifest = manifest
-        self.number = number
-        self.status = status
-        self.own_sequence = own_sequence
-        self.own_snapshot = own_snapshot
-        self._file = file
-        self.inside: str | None = None
+    manifest: Manifest
+    number: int
+    status: int
+    own_sequence: int | None
+    _file: list[Any]
+    own_snapshot: int | None = None
+    inside: str | None = None
 
     def value(self, identifier: int) -> Any:
         """A field of the file by its number; ``None`` where it is not there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -148,7 +148,7 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
     for schema in ordered:
         if schema.get("type") != "struct":
             raise broken("schemas", "a schema is not a struct", "struct", schema.get("type"))
-        found = _columns(schema, (), nested, is_repeated=False, depth=0)
+        found = _columns(schema, IcebergColumn("", (), 0, "", is_required=True), nested)
         columns.update({column.id: column for column in found})
     names, aliases = _names(metadata)
     chosen = ordered[-1] if ordered else {"fields": []}
@@ -203,81 +203,44 @@ def broken(name: str, reason: str, expected: str, actual: Any) -> Malformed:
     )
 
 
-def _columns(
-    struct: Json,
-    path: tuple[str, ...],
-    nested: set[int],
-    *,
-    is_repeated: bool,
-    depth: int,
-    is_required: bool = True,
-) -> Iterator[IcebergColumn]:
+def _columns(struct: Json, at: IcebergColumn, nested: set[int], depth: int = 0) -> Iterator[IcebergColumn]:
+    """The columns without members of a struct, which is in the place of a column."""
     if depth > DEEPEST:
         raise broken("schemas", f"a schema is nested deeper than {DEEPEST} types", "fewer", "more")
     if "fields" not in struct:
         raise broken("schemas", "a struct has no fields", "a list of fields", struct)
     for one in objects(struct, "fields"):
-        name, identifier = one.get("name"), one.get("id")
+        name, identifier, required = one.get("name"), one.get("id"), one.get("required")
         if not isinstance(name, str) or type(identifier) is not int:
             raise broken("schemas", "a field of a schema has no name or no id", "both", one)
-        if type(one.get("required")) is not bool:
-            raise broken("schemas", f"field {name} does not say whether it is required", "true or false", one.get("required"))  # fmt: skip
-        yield from _of_type(
-            one.get("type"),
-            (*path, name),
-            identifier,
-            nested,
-            is_repeated=is_repeated,
-            is_required=is_required and one.get("required") is True,
-            has_default=one.get("initial-default") is not None,
-            depth=depth,
-        )
+        if type(required) is not bool:
+            raise broken("schemas", f"field {name} does not say whether it is required", "true or false", required)  # fmt: skip
+        path, is_required = (*at.path, name), at.is_required and required
+        has_default = one.get("initial-default") is not None
+        own = IcebergColumn(".".join(path), path, identifier, "", at.is_repeated, is_required, has_default)
+        yield from _of_type(one.get("type"), own, nested, depth)
 
 
-def _of_type(
-    kind: Any,
-    path: tuple[str, ...],
-    identifier: int,
-    nested: set[int],
-    *,
-    is_repeated: bool,
-    is_required: bool,
-    depth: int,
-    has_default: bool = False,
-) -> Iterator[IcebergColumn]:
+def _of_type(kind: Any, at: IcebergColumn, nested: set[int], depth: int) -> Iterator[IcebergColumn]:
+    """A column of a type, or the columns without members in it."""
     if isinstance(kind, str):
-        name = ".".join(path)
-        yield IcebergColumn(name, path, identifier, kind, is_repeated, is_required, has_default)
+        yield replace(at, type=kind)
         return
-    if not isinstance(kind, dict) or depth > DEEPEST:
-        raise broken(
-            "schemas", f"the type of column {'.'.join(path)} has no form that is known", "a type", kind
-        )
-    declared = cast("Json", kind)
-    nested.add(identifier)
-    if declared.get("type") == "struct":
-        yield from _columns(
-            declared, path, nested, is_repeated=is_repeated, depth=depth + 1, is_required=is_required
-        )
-        return
-    members = {"list": ("element",), "map": ("key", "value")}.get(str(declared.get("type")), ())
-    if not members:
-        raise broken(
-            "schemas", f"the type of column {'.'.join(path)} has no form that is known", "a type", kind
-        )
+    declared: Json = object_of(kind) if depth <= DEEPEST else {}
+    name = str(declared.get("type"))
+    members = {"struct": (), "list": ("element",), "map": ("key", "value")}.get(name)
+    if members is None:
+        raise broken("schemas", f"the type of column {at.name} has no form that is known", "a type", kind)
+    nested.add(at.id)
+    if name == "struct":
+        yield from _columns(declared, at, nested, depth + 1)
     for member in members:
         inner = declared.get(f"{member}-id")
         if type(inner) is not int:
-            raise broken("schemas", f"the {member} of column {'.'.join(path)} has no id", "an id", inner)
-        yield from _of_type(
-            declared.get(member),
-            (*path, member),
-            inner,
-            nested,
-            is_repeated=True,
-            is_required=False,
-            depth=depth + 1,
-        )
+            raise broken("schemas", f"the {member} of column {at.name} has no id", "an id", inner)
+        path = (*at.path, member)
+        item = IcebergColumn(".".join(path), path, inner, "", is_repeated=True)
+        yield from _of_type(declared.get(member), item, nested, depth + 1)
 
 
 def _specs(metadata: Json) -> dict[int, tuple[PartitionField, ...]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
@@ -31,17 +31,22 @@ from pqassay_reference.errors import Undecodable
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource, Source
 from pqassay_spec.directory.entries import EntryKey
+from pqassay_spec.grammar.thrift_encoder import encode
 from pqassay_spec.parquet.file import HEAD, TAIL, Framing, decode_footer, read_framing
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema.types import annotation_of, converted_of
 from pqassay_spec.parquet.thrift import (
     ColumnMetaData,
     ColumnOrder,
+    ConvertedType,
     FieldRepetitionType,
     FileMetaData,
     KeyValue,
+    LogicalType,
     PageType,
     RowGroup,
     SchemaElement,
+    StringType,
 )
 
 ARROW_SCHEMA = "ARROW:schema"
@@ -147,13 +152,6 @@ class FileFacts:
     def leaves(self) -> Sequence[SchemaLeaf]:
         """The leaf columns."""
         leaves_there = leaves(self.metadata)
-        for number, element in enumerate(self.metadata.schema[1:], 1):
-            if element.repetition_type not in REPETITIONS:
-                raise Malformed(
-                    f"{element.name} is neither required nor optional nor repeated",
-                    rule="PQF-040",
-                    field=f"footer.schema[{number}].repetition_type",
-                )
         for number, group in enumerate(self.metadata.row_groups):
             elsewhere = next((chunk.file_path for chunk in group.columns if chunk.file_path), None)
             if elsewhere is not None:
@@ -192,6 +190,17 @@ class FileFacts:
             SchemaField(self.schema.field(at), elements, places)
             for at, (elements, places) in enumerate(parts)
         ]
+
+    def require_repetitions(self, places: Collection[int]) -> None:
+        """Raise `Malformed` for fields with a repetition type that the format does not define; the others can be read."""
+        elements = [(place, element) for place, one in enumerate(self.fields) for element in one.elements]
+        for number, (place, element) in enumerate(elements, 1):
+            if place in places and element.repetition_type not in REPETITIONS:
+                raise Malformed(
+                    f"{element.name} is neither required nor optional nor repeated",
+                    rule="PQF-040",
+                    field=f"footer.schema[{number}].repetition_type",
+                )
 
     @cached_property
     def sizes(self) -> ChunkSizes:
@@ -276,6 +285,11 @@ def read_facts(source: Source) -> FileFacts:
     framing = read_framing(source)
     footer = source.read(framing.footer_start, framing.footer_length)
     metadata, _ = decode_footer(footer, framing)
+    enums = [one for one in metadata.schema if "ENUM" in (annotation_of(one), converted_of(one))]
+    if enums:  # text, which Arrow takes for bytes
+        for element in enums:
+            element.logicalType, element.converted_type = LogicalType(STRING=StringType()), ConvertedType.UTF8
+        footer = encode(metadata)
     alone = bytes(HEAD.build({})) + footer + bytes(TAIL.build({"footer_length": len(footer)}))
     try:
         schema: pa.Schema = pq.ParquetFile(pa.BufferReader(alone)).schema_arrow

@@ -25,7 +25,7 @@ from pqassay_reader.query.fetching.ranges import FetchedRanges, Piece
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
 from pqassay_reference.pages.page_headers import dictionary_end, header_at
-from pqassay_reference.pages.stored_values import without_claims
+from pqassay_reference.pages.stored_values import leaf_path, require_runs, without_claims
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, ColumnMetaData, PageType, Type
 
@@ -185,6 +185,8 @@ class FieldPages:
     def _decoded(self, layout: PageLayout, blocks: Numbers, row_count: int) -> Any:
         """The values of some blocks."""
         columns = [self._leaf_pages(layout, leaf, blocks) for leaf in layout.leaves]
+        for number, (chunk, _) in enumerate(columns):
+            require_runs(leaf_path(self.field.elements, number), chunk)
         content = mini_file(
             self.field.elements,
             [pages for pages, _ in columns],

@@ -18,6 +18,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
+from pqassay_reader.condition.values import Sides
 from pqassay_reader.directory.sketches import LIBRARY_FAILURES, EntrySketches, read_sketches
 from pqassay_reader.query.conditions import Part, share_of
 from pqassay_reader.query.facts.footer_facts import FileFacts
@@ -58,11 +59,14 @@ class Quantiles:
         """Values that are neither null nor NaN."""
         return int(self.sketch.n)
 
-    def number(self, test: ColumnTest, value: Any) -> float | None:
-        """A value of a set as the sketch holds it; ``None`` where it has no such number."""
-        raw = plain_bytes(self.leaf, test.kind.constant(value))
-        number = math.nan if raw is None else kll_item(self.leaf, raw)
-        return None if math.isnan(number) else number
+    def _numbers(self, test: ColumnTest, sides: Sides) -> list[tuple[str, float | None]]:
+        """The sides of an interval with the numbers that the sketch holds for them; ``None`` where it has no such number."""
+        numbers: list[tuple[str, float | None]] = []
+        for name, value in sides:
+            raw = plain_bytes(self.leaf, test.kind.constant(value))
+            number = math.nan if raw is None else kll_item(self.leaf, raw)
+            numbers.append((name, None if math.isnan(number) else number))
+        return numbers
 
     def may_match(self, test: ColumnTest) -> bool:
         """Whether a row may satisfy a test, as far as the smallest and the largest value tell."""
@@ -73,25 +77,28 @@ class Quantiles:
         if not self.count:
             return False
         least, greatest = float(self.sketch.get_min_value()), float(self.sketch.get_max_value())
-        for ends in values.ends:
-            low = None if ends.low is None else self.number(test, ends.low[1])
-            high = None if ends.high is None else self.number(test, ends.high[1])
-            if (low is None or low <= greatest) and (high is None or high >= least):
-                return True
-        return False
+        return any(
+            all(
+                number is None
+                or ((name[0] == "<" or number <= greatest) and (name[0] == ">" or number >= least))
+                for name, number in self._numbers(test, sides)
+            )
+            for sides in values.ends
+        )
 
     def share(self, test: ColumnTest) -> float | None:
         """The share of rows that are expected to satisfy a test; ``None`` where the sketch does not tell."""
         there = self.count / max(self.described, 1)
         share = 1.0 - there if test.values.null else 0.0
-        for ends in test.values.ends if self.count else ():
+        for sides in test.values.ends if self.count else ():
             ranks = [0.0, 1.0]
-            for place, side in enumerate((ends.low, ends.high)):
-                if side is not None:
-                    number = self.number(test, side[1])
-                    if number is None:
-                        return None
-                    ranks[place] = float(self.sketch.get_rank(number, side[0] in (">", "<=")))
+            for name, number in self._numbers(test, sides):
+                if number is None:
+                    return None
+                if name[0] != "<":
+                    ranks[0] = float(self.sketch.get_rank(number, name == ">"))
+                if name[0] != ">":
+                    ranks[1] = float(self.sketch.get_rank(number, name != "<"))
             share += (ranks[1] - ranks[0]) * there
         return share
 

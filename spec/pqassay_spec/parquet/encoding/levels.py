@@ -181,6 +181,17 @@ def decode_bit_packed(data: bytes, *, width: int, count: int) -> tuple[list[int]
     return [bits >> spare + width * (count - 1 - place) & mask for place in range(count)], size
 
 
+def bit_packed(levels: Sequence[int], *, width: int) -> bytes:
+    """Levels in the deprecated encoding; see `decode_bit_packed`.
+
+    >>> bit_packed(range(8), width=3).hex(" ")
+    '05 39 77'
+    """
+    size = bit_packed_size(width, len(levels))
+    bits = "".join(f"{level:0{width}b}" for level in levels)
+    return int(bits.ljust(8 * size, "0") or "0", 2).to_bytes(size, "big")
+
+
 def bit_packed_size(width: int, count: int) -> int:
     """Bytes of a number of levels in the deprecated encoding."""
     return (width * count + 7) // 8

@@ -78,7 +78,7 @@ const (
 
 func hello(driver Driver) map[string]any {
 	said := driver.Hello()
-	return map[string]any{
+	line := map[string]any{
 		"answer":       "accept",
 		"name":         said.Name,
 		"version":      said.Version,
@@ -87,7 +87,12 @@ func hello(driver Driver) map[string]any {
 		"serve":        true,
 		"nan":          nanOrder,
 		"zeros":        zeroOrder,
+		"index_off":    said.IndexOff,
 	}
+	if len(said.Raises) > 0 {
+		line["raises"] = said.Raises
+	}
+	return line
 }
 
 // answerScan answers each query by a line of its own, so that the first one without a line is the one that crashed.

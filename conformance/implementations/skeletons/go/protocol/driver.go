@@ -8,6 +8,8 @@ type Hello struct {
 	Version      string   // of the library
 	Capabilities []string // operations and types that the library documents
 	Ignored      []string // families that the library knows nothing of, such as IDX1, though scans of their files are right
+	IndexOff     bool     // whether the library itself can leave indexes aside, and still filters rows
+	Raises       []string // types of errors that the library returns on purpose, or patterns; if empty, the runner goes by names
 }
 
 // A Driver reads. Every error of its methods is the library's refusal of the file and becomes the answer "reject", but for

@@ -20,6 +20,8 @@ impl Driver for Template {
             capabilities: vec!["parquet", "read", "nested", "type.date", "type.timestamp", "codec.snappy"],
             nan: "unordered",
             zeros: "equal",
+            index_off: false,
+            raises: vec![],
         }
     }
 

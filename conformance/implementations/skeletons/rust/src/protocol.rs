@@ -60,6 +60,10 @@ pub struct Hello {
     pub nan: &'static str,
     /// `"equal"` or `"apart"`: how the library compares -0.0 and 0.0.
     pub zeros: &'static str,
+    /// Whether the library itself can leave indexes aside, and still filters rows.
+    pub index_off: bool,
+    /// Types of errors that the library returns on purpose, or patterns of them; if empty, the runner goes by names.
+    pub raises: Vec<&'static str>,
 }
 
 /// A query of a scan.
@@ -161,7 +165,7 @@ fn or_refusal(answered: Result<Json, Refusal>) -> Option<Json> {
 }
 
 fn hello(hello: &Hello) -> Json {
-    json!({
+    let mut answer = json!({
         "answer": "accept",
         "name": hello.name,
         "version": hello.version,
@@ -170,7 +174,12 @@ fn hello(hello: &Hello) -> Json {
         "serve": true,
         "nan": hello.nan,
         "zeros": hello.zeros,
-    })
+        "index_off": hello.index_off,
+    });
+    if !hello.raises.is_empty() {
+        answer["raises"] = json!(hello.raises);
+    }
+    answer
 }
 
 fn read(driver: &impl Driver, request: &Json) -> Result<Json, Refusal> {
@@ -243,4 +252,37 @@ fn text<'a>(request: &'a Json, name: &str) -> Result<&'a str, Refusal> {
 /// A request without a member that the protocol promises: of a protocol that this driver does not speak.
 fn missing(name: &str) -> Refusal {
     Refusal::unsupported(format!("a request without {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Driver, Hello, answer};
+    use serde_json::json;
+
+    struct Raising(Vec<&'static str>);
+
+    impl Driver for Raising {
+        fn hello(&self) -> Hello {
+            Hello {
+                name: "raising",
+                version: "1",
+                capabilities: vec![],
+                nan: "unordered",
+                zeros: "equal",
+                index_off: true,
+                raises: self.0.clone(),
+            }
+        }
+    }
+
+    #[test]
+    fn hello_names_what_is_raised_only_if_that_is_declared() {
+        for (raises, declared) in [(vec!["acme::*"], json!(["acme::*"])), (vec![], json!(null))] {
+            let known = answer(&Raising(raises), &json!({"op": "hello"}), &mut |line| {
+                assert_eq!((json!(true), &declared), (line["index_off"].clone(), &line["raises"]));
+                Ok(())
+            });
+            assert!(known.unwrap());
+        }
+    }
 }

@@ -1,0 +1,126 @@
+"""What keeps a column chunk from being decoded: its size, its codec, and what pyarrow reads in another way or refuses."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import Broken, Mistake, NotChecked
+from pqassay.values.decoding.codecs import NOT_READ
+from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
+from pqassay.values.decoding.survey import survey as survey_of
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import WIDTHS
+from pqassay_spec.parquet.encoding.names import CODECS
+from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
+
+GREATEST_NESTED = (1 << 31) - 1
+"""Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
+
+MOST_DECODED, MOST_FOR_A_BYTE = 3 << 29, 16
+"""Bytes that the values of one column chunk may take decoded, or for each byte that is stored if those are more: a run of a few bytes can stand for gigabytes."""
+
+INDEX_WIDTH, OF_A_LIST = 4, 8
+"""Bytes of an index or an offset, and of the levels of a value in a list."""
+
+BESIDE_A_VALUE = 8
+"""Bytes of a page beside those of each value, at most: its length and its levels."""
+
+
+def reason_for(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
+    """Why a chunk cannot be decoded: the rule that its pages break, where the same report says so.
+
+    The pages of a file that lies beside the one under test are not judged, and leave it unjudged; but for differences of more
+    bits than a value, which some readers decode and pyarrow refuses.
+    """
+    why = excused(chunk, reason)
+    is_reported = not chunk.file.prefix or (
+        isinstance(why, Broken) and why.rule == FaultKind.WIDE_DIFFERENCES.rule
+    )
+    return why if is_reported else reason
+
+
+def require_narrow(chunk: ColumnChunkUnderTest) -> None:
+    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them in vain.
+
+    A file of a few kilobytes can hold gigabytes of them, at which it works for minutes and which it then refuses.
+    """
+    leaf, metadata = chunk.leaf, chunk.chunk.meta_data
+    if leaf.element.type != Type.BYTE_ARRAY or leaf.parent.parent is None:
+        return
+    if metadata is None or metadata.total_uncompressed_size <= GREATEST_NESTED:
+        return
+    try:
+        pages = chunk.data_pages
+        size = sum(page.header.uncompressed_page_size for page in pages)
+        values = size - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
+    except (FormatError, NotChecked):
+        return  # of pages that cannot be walked, the decoder tells
+    if values > GREATEST_NESTED:
+        raise NotChecked(
+            f"row group {chunk.row_group} of column {chunk.column} holds {size:,} bytes of byte arrays, "
+            "and pyarrow decodes at most 2 GiB of them inside a list or group",
+            "tool",
+        )
+
+
+def require_modest(chunk: ColumnChunkUnderTest) -> None:
+    """Raise `NotChecked` for values that take far more memory than their bytes, before the decoder reserves it.
+
+    The decoder reserves it for as many rows as the footer counts, whatever the pages hold.
+    """
+    try:
+        pages = chunk.pages
+        counts = [page.data_header.num_values for page in chunk.data_pages]
+    except (FormatError, NotChecked):
+        pages, counts = [], []  # of pages that cannot be walked, the decoder tells
+    leaf, group = chunk.leaf, chunk.file.metadata.row_groups[chunk.row_group]
+    values = max(sum(counts), group.num_rows, chunk.facts.num_values)
+    width = leaf.element.type_length if leaf.element.type == Type.FIXED_LEN_BYTE_ARRAY else None
+    size = values * (width or WIDTHS.get(leaf.element.type or 0) or INDEX_WIDTH)
+    if leaf.max_repetition_level:  # each has a place in a list, and two levels
+        size += values * OF_A_LIST
+    if leaf.element.type == Type.BYTE_ARRAY:
+        size += sum(page.header.uncompressed_page_size for page in pages)
+    stored = sum(page.header.compressed_page_size for page in pages)
+    if size > max(MOST_DECODED, MOST_FOR_A_BYTE * stored):
+        raise NotChecked(
+            f"row group {chunk.row_group} of column {chunk.column} counts {values:,} values, which would take {size:,} bytes of memory",
+            "tool",
+        )
+
+
+def has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether levels have the deprecated encoding, whose bits pyarrow reads in reverse order."""
+    with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
+        return any(encoding == Encoding.BIT_PACKED for _, _, encoding in chunk.unusual_levels)
+    return False
+
+
+def has_wide_booleans(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether a run of booleans repeats another number than 0 or 1, of which pyarrow takes some for true and some for false."""
+    with suppress(FormatError, NotChecked):
+        return chunk.leaf.element.type == Type.BOOLEAN and any(
+            fault.kind is FaultKind.WIDE_RUN for _, fault in chunk.part(survey_of).faults
+        )
+    return False
+
+
+def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
+    """Why a chunk cannot be decoded: if its pages have a fault, the rule about it says so, and the file counts as judged."""
+    if isinstance(reason, Mistake):
+        return reason
+    if chunk.file.metadata.row_groups[chunk.row_group].num_rows < 0:
+        return Broken("PQF-015")
+    try:
+        why = chunk.part(survey_of).hindrance or _of_codec(chunk.facts.codec) or reason
+    except (FormatError, NotChecked) as problem:
+        why = problem
+    return NotChecked.because(why) if isinstance(why, FormatError) else why
+
+
+def _of_codec(codec: int) -> FormatError | NotChecked | None:
+    """Why pyarrow refuses a chunk for its codec, also one whose pages are not compressed at all."""
+    if codec not in CODECS:
+        return Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
+    return NotChecked(NOT_READ, "tool") if codec == CompressionCodec.LZO else None
