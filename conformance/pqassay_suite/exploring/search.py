@@ -106,7 +106,7 @@ class Search:
         kept: Questions that are asked first, such as those of earlier findings.
         findings: The findings, each as small as possible.
         drawn: Files that were drawn.
-        was_interrupted: Whether somebody ended it.
+        was_interrupted: Whether someone ended it.
     """
 
     asker: Asker
@@ -122,7 +122,7 @@ class Search:
     _end: float = 0.0
 
     def run(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Finding]:
-        """Findings, one after the other, until the time is over or somebody interrupts."""
+        """Findings, one after the other, until the time is over or someone interrupts."""
         self._clock, self._end = clock, clock() + self.limits.seconds
         rounds = [*(lambda question=each: self._asked_again(question) for each in self.kept)]
         while not self._is_over():

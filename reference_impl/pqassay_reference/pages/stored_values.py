@@ -39,7 +39,7 @@ class StoredPage(NamedTuple):
 
     Attributes:
         start: Its first byte, counted from that of the chunk.
-        stop: The byte behind its last.
+        stop: The byte after its last.
         entries: Its values, nulls and empty lists; ``None`` for a dictionary page.
     """
 

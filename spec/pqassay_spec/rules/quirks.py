@@ -31,10 +31,10 @@ class Quirk:
         rules: The rules that its files break.
         defect: What it does.
         since: The first version that has it; empty for the first of all.
-        before: The first version without it; empty where none is known.
-        link: Where it is described; empty where nowhere.
+        before: The first version without it; empty if none is known.
+        link: Where it is described; empty if nowhere.
         intended: Whether it is not a defect but a habit.
-        where: The condition under which it explains a finding, by the name that the judge knows; empty where the rule says it all.
+        where: The condition under which it explains a finding, by the name that the judge knows; empty if the rule says it all.
     """
 
     application: str

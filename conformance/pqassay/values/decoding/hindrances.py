@@ -41,7 +41,7 @@ def reason_for(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
 
 
 def require_narrow(chunk: ColumnChunkUnderTest) -> None:
-    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them in vain.
+    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them for nothing.
 
     A file of a few kilobytes can hold gigabytes of them, at which it works for minutes and which it then refuses.
     """
