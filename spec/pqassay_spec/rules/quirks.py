@@ -4,7 +4,7 @@ The table ``quirks.toml`` says which application had a defect, in which versions
 looks a finding up; it explains, and never takes a finding away or changes how it is reported.
 
     >>> explanation("PQF-021", "parquet-mr version 1.12.0 (build db75a6815f2ba1d1ee89d1a90aeb296f1f3a8f20)")
-    'known defect of parquet-mr, fixed in 1.12.1: file_offset of row groups was wrong, so that readers of splits lost row groups; https://issues.apache.org/jira/browse/PARQUET-2078'
+    'known defect of parquet-mr, fixed in 1.12.1: file_offset of row groups was wrong, so readers of splits lost row groups; https://issues.apache.org/jira/browse/PARQUET-2078'
     >>> explanation("PQF-021", "parquet-mr version 1.12.1")
 """
 
