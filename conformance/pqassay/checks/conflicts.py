@@ -56,6 +56,10 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     "PQF-006": ("PQF-186",),
     # NaN does not bound numbers.
     "STA-007": ("STA-089",),
+    # A page that holds nothing begins with the row of the next one.
+    "PIX-016": ("PQF-062",),
+    # Bounds of values that are not text are not text either.
+    "STA-018": ("PQF-101",),
 }
 """Rules beside which one is left out in the same row groups of a column, whatever the fields, even if their verdicts are weaker."""
 
@@ -87,6 +91,7 @@ _UNNAMED = re.compile(
 _OF_COLUMN = re.compile(
     r"(columns|column_chunks|column_descriptors|directory\.entries)\.|bounds|_counts|Values|nullCount"
 )
+_OF_LEAF = re.compile(r"footer\.schema(\.(type|type_length|converted_type|logicalType))?")
 _OF_ROW_GROUP = re.compile(r"(footer\.)?row_groups|blocks|directory\.entries|(data_file|add)\.")
 
 ANY = "*"
@@ -144,7 +149,8 @@ class Conflict:
         for part, members in parts:
             for path in members:
                 name = path.replace("[*]", "")
-                of_any = ANY if name != path else column if _OF_COLUMN.search(name) else None
+                of_column = _OF_COLUMN.search(name) or _OF_LEAF.fullmatch(name)
+                of_any = ANY if name != path else column if of_column else None
                 before = conflict.places.get(name)
                 if before is None or of_any == ANY:
                     conflict.places[name] = of_any, part if before is None else before[1]

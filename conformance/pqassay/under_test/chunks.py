@@ -124,6 +124,15 @@ class ColumnChunkUnderTest:
             raise problem.with_traceback(None)
         return cast("Part", made)
 
+    def forget_frames(self) -> None:
+        """Let go of the frames that remembered errors came through, and with them of what is in these: decoded values."""
+        for problem in (
+            *(each for _, each in self._parts.values()),
+            *vars(self).get("_problems", {}).values(),
+        ):
+            if problem is not None:
+                problem.__traceback__ = None
+
     @Remembered
     def fields(self) -> ChunkFields:
         """Its fields, for the positions of findings."""

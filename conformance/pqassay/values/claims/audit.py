@@ -222,6 +222,7 @@ class _Auditors:
             self._weigh(chunk, values, [each for claim in claims for each in claim.compared])
         finally:
             values.forget()
+            chunk.forget_frames()
 
     def _weigh(self, chunk: ColumnChunkUnderTest, values: ChunkValues, compared: Sequence[Compared]) -> None:
         """Weigh the values against what contradicts them, if anything does."""

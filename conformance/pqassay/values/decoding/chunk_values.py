@@ -47,23 +47,31 @@ class Decoders:
 
     def __init__(self, file: FileUnderTest) -> None:
         self._file = file
-        self._open: dict[tuple[bool, bool], pq.ParquetFile] = {}
+        self._open: dict[tuple[bool, bool], pq.ParquetFile | NotChecked] = {}
 
     def opened(self, *, dictionaries: bool, is_bare: bool = False) -> pq.ParquetFile:
-        """A decoder, with a bare footer if wanted. Raises `NotChecked` if pyarrow refuses the footer."""
+        """A decoder, with a bare footer if wanted. Raises `NotChecked` if pyarrow refuses the footer, which it is asked once."""
         key = dictionaries, is_bare
         if key not in self._open:
             footer, metadata = bytes(self._file.footer), self._file.metadata
             if is_bare:
                 metadata = bare(metadata)
                 footer = bytes(grammar(FileMetaData).build(metadata))
-            self._open[key] = open_physical(self._file.source, footer, metadata, dictionaries=dictionaries)
-        return self._open[key]
+            try:
+                self._open[key] = open_physical(
+                    self._file.source, footer, metadata, dictionaries=dictionaries
+                )
+            except NotChecked as reason:
+                self._open[key] = reason
+        if isinstance(opened := self._open[key], NotChecked):
+            raise opened
+        return opened
 
     def close(self) -> None:
         """Close what was opened."""
         for file in self._open.values():
-            file.close()
+            if not isinstance(file, NotChecked):
+                file.close()
 
 
 class ChunkValues:
