@@ -92,7 +92,7 @@ ExposureVerdict = Literal["right", "rows lost", "wrong rows", "refused", "crashe
 
 
 def severity_name(severity: int | None) -> str:
-    """What was observed, in words; empty for nothing, and the number where another version wrote it."""
+    """The observed severity in words; empty for none, and the number if another version wrote it."""
     return "" if severity is None else SEVERITIES.get(severity, f"severity {severity}")
 
 
