@@ -56,8 +56,6 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     "PQF-006": ("PQF-186",),
     # NaN does not bound numbers.
     "STA-007": ("STA-089",),
-    # A page that holds nothing begins with the row of the next one.
-    "PIX-016": ("PQF-062",),
     # Bounds of values that are not text are not text either.
     "STA-018": ("PQF-101",),
 }

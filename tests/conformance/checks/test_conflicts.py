@@ -116,16 +116,6 @@ def annotated(table: pa.Table, *types: LogicalType, **options: Any) -> bytes:
     return put_together(tree)
 
 
-def test_an_empty_page_of_pyarrow_begins_with_the_row_of_the_next_one() -> None:
-    sink = pa.BufferOutputStream()
-    table = pa.table({"a": [[1], [2], [3]]})
-    pq.write_table(table, sink, max_rows_per_page=1, data_page_size=1, write_page_index=True)
-    data = sink.getvalue().to_pybytes()
-
-    assert ["PQF-062"] == found(data)
-    assert ["PIX-016"] == found(data, skip=["PQF-062"])
-
-
 def test_columns_with_false_annotations_are_findings_of_their_own() -> None:
     table = pa.table({"a": pa.array([1, 200], pa.int32()), "b": pa.array([b"{", b"}"])})
     small = LogicalType(INTEGER=IntType(bitWidth=8, isSigned=True))
