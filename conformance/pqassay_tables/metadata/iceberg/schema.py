@@ -204,7 +204,7 @@ def broken(name: str, reason: str, expected: str, actual: Any) -> Malformed:
 
 
 def _columns(struct: Json, at: IcebergColumn, nested: set[int], depth: int = 0) -> Iterator[IcebergColumn]:
-    """The columns without members of a struct, which stands where a column would."""
+    """The columns without members that are in a struct."""
     if depth > DEEPEST:
         raise broken("schemas", f"a schema is nested deeper than {DEEPEST} types", "fewer", "more")
     if "fields" not in struct:

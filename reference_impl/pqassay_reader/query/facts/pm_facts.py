@@ -92,12 +92,13 @@ class _RowGroup:
 
 @dataclass
 class _Metadata:
-    """As much of a footer as ``_pm`` says."""
+    """As much of a footer as ``_pm`` says; of the schema, it has no elements."""
 
     row_groups: list[_RowGroup]
     column_orders: list[ColumnOrder]
     key_value_metadata: list[KeyValue] | None = None
     created_by: str | None = None
+    schema: tuple[()] = ()
 
 
 @dataclass
