@@ -126,7 +126,7 @@ def run_report(texts: list[str] | None = None) -> RunReport:
         Result("hello", "", "hello", "protocol error", "no answer", stderr="Traceback\nboom"),
         Result("idx1/right", "IDX1", "decode", "passed", rules=["IDX1-001"]),
         Result("idx1/none", "IDX1", "lint", "unsupported", "not supported (exit status 3)"),
-        Result("pix/none", "PIX", "scan", "inherited", "wrong alike about its valid parent"),
+        Result("pix/none", "PIX", "scan", "inherited", "equally wrong about its valid parent"),
     ]
     for number, text in enumerate(texts):
         results += [

@@ -186,7 +186,7 @@ def _of_rule(pair: Pair, findings: Sequence[Finding], folder: Path) -> tuple[lis
         except NoQuery as why:
             return [], str(why)
         except Exception as why:  # noqa: BLE001 - values beyond their type raise all kinds of errors
-            first = first or f"the true rows cannot be told: {why}"
+            first = first or f"the true rows are unknown: {why}"
     return [], first
 
 
@@ -197,7 +197,7 @@ def _queries(findings: Sequence[Finding], values: TrueValues) -> tuple[list[Quer
         NoQuery: Nothing can be asked at all.
     """
     found: dict[Query, None] = {}
-    reason = "there is no value by which a query could tell"
+    reason = "no value can show the difference in a query"
     for finding in findings:
         try:
             found |= dict.fromkeys(candidates(finding, values))
@@ -286,7 +286,7 @@ class Measurement:
             try:
                 found = self.running.decode(questions, pair, findings, Path(name), size=size)
             except (*ENDINGS, OSError) as error:
-                self.reasons.update(dict.fromkeys(rules, f"the true rows cannot be told: {ending(error)}"))
+                self.reasons.update(dict.fromkeys(rules, f"the true rows are unknown: {ending(error)}"))
                 return
             harmed: Counter[int] = Counter()
             for engine in sorted(self.running.engines, key=lambda one: one.starts_slowly):

@@ -189,7 +189,7 @@ class TableMeasurement:
             try:
                 questions, reason = self.running.decode(table_questions, pair, found, folder, size=SIZE)
             except (*ENDINGS, OSError) as error:
-                questions, reason = [], f"the true rows cannot be told: {ending(error)}"
+                questions, reason = [], f"the true rows are unknown: {ending(error)}"
             if not questions or not found:
                 self.reasons[pair.case, rule] = reason
                 return None

@@ -273,7 +273,7 @@ def _declared_otherwise(line: bytes, member: Member) -> Iterator[tuple[str, byte
 
 
 def _of_object(line: bytes, path: tuple[str, ...]) -> Iterator[tuple[str, str, bytes]]:
-    """A column that is there twice, and one more that no file has and that cannot be null."""
+    """A column that is listed twice, and one more that no file has and that cannot be null."""
     if path[-2:] == ("fields", "[0]"):
         value, number = json.loads(line), 0
         for name in path:

@@ -1,6 +1,6 @@
 """Hypothesis strategies for Parquet's Thrift structs, derived from their declared tables.
 
-Nothing is typed twice: a field that is added to a table in `pqassay_spec.parquet.thrift` is generated from then on.
+A field that is added to a table in `pqassay_spec.parquet.thrift` is generated automatically.
 
     >>> from hypothesis import given, settings
     >>> from pqassay_spec.grammar.thrift import grammar
@@ -13,8 +13,8 @@ Nothing is typed twice: a field that is added to a table in `pqassay_spec.parque
     ...     assert decode(PageHeader, built) == (header, len(built))
     >>> decoding_gives_back_what_was_built()
 
-What is generated is well-formed, not sensible: offsets point anywhere, enums have values without names, text
-holds bytes that are not UTF-8, and any struct may carry fields that its table does not know.
+The generated records are well-formed, not sensible: offsets point anywhere, enums have values without names,
+text holds bytes that are not UTF-8, and any struct may carry fields that its table does not know.
 """
 
 from __future__ import annotations

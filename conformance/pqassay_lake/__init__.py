@@ -1,9 +1,9 @@
 """Many files for many nights: what a single check does not need.
 
-What lives here: the history of checks and the findings table (`history`), repair plans (`repair`), how much a check will cost (`cost`),
-what a sample of the files says about all of them (`sampling`), who owns a file (`owners`), and numbers for an alarm (`metrics`).
-`cli` has the commands, and what ``pqassay check`` loads for ``--history``, ``--metrics`` and ``--reuse``.
+Contents: the history of checks and the findings table (`history`), repair plans (`repair`), cost estimates
+(`cost`), samples of files (`sampling`), owners of files (`owners`), and metrics for alarms (`metrics`). `cli`
+has the commands, and what ``pqassay check`` loads for ``--history``, ``--metrics`` and ``--reuse``.
 
-What never comes in: judging.  Each of these begins with a plan of `pqassay.judge.checker` or ends with its report; verdicts come from there.
-It never meets the suite, the reference or the reader.
+Excluded: judging files.  Each of these begins with a plan of `pqassay.judge.checker` or ends with its report;
+verdicts come from there. It never meets the suite, the reference or the reader.
 """

@@ -113,12 +113,12 @@ def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]
             _one("pqassay_files_at_gate", "Files with findings that fail the check.", gate_files),
             _one(
                 "pqassay_findings_not_failing",
-                "Findings that do not fail the check since their rules came after the release to which it is pinned.",
+                "Findings that do not fail the check because their rules are newer than the pinned release.",
                 not_failing,
             ),
             Metric(
                 "pqassay_findings",
-                "Findings, by rule, verdict, the worst that they could do, and whether a baseline lists them.",
+                "Findings, by rule, verdict, worst possible effect, and whether a baseline lists them.",
                 [
                     Sample({"rule": rule, "verdict": verdict, "could": could, "known": known}, count)
                     for (rule, verdict, could, known), count in sorted(findings.items())
@@ -136,12 +136,12 @@ def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]
             ),
             Metric(
                 "pqassay_owner_nonconformant_files",
-                "Files with findings that count, by whom they are for.",
+                "Files with findings that count, by owner.",
                 _by("owner", owned),
             ),
             _one(
                 "pqassay_stale_baseline_entries",
-                "Entries of the baseline that do not occur any more.",
+                "Stale entries of the baseline.",
                 0 if report.baseline is None else len(report.baseline.stale),
             ),
         ],

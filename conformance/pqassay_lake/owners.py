@@ -30,7 +30,7 @@ def owner_of(table: str, file: str) -> Owner:
         file: The file, relative to the table, or as a report names it.
 
     Returns:
-        What the commit says that added it; where none is found, `Owner.reason` says why.
+        The owner in the commit that added it; if there is none, `Owner.reason` says why.
 
     Raises:
         UsageError: There is no such table.

@@ -31,7 +31,7 @@ def carried_out(
         table: The folder of a findings table that is written.
         is_reused: Whether verdicts of unchanged files are taken from it.
         wish: What is asked of a sample; ``None`` to judge all files.
-        progress: Told about each file.
+        progress: Called with each file.
 
     Raises:
         UsageError: The table cannot be where it is wanted, cannot be read or written; the old one is there as it was, then.

@@ -1,9 +1,11 @@
 """A sample of the files of a check, chosen so that a bound can be given for those that were not judged.
 
-Files are divided into strata by what is known before any is opened: the table, and the partition or folder. Nothing that changes when files are copied or
-checked out, such as their times, has a part in it. All files have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes files from all strata in
-proportion, in each of them by chance, so that a larger sample contains the smaller one, and a sample that was interrupted goes on where
-it was. The writer of a file is in its footer: the sample grows until the bound is reached for each writer that is frequent.
+Files are divided into strata by what is known before any is opened: the table, and the partition or folder.
+Nothing that changes when files are copied or checked out, such as their times, has a part in it. All files
+have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes
+files from all strata in proportion, at random within a stratum. So a larger sample contains the smaller one,
+and an interrupted sample can continue. The writer of a file is in its footer: the sample grows until the
+bound is reached for each writer that is frequent.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ PER_WRITER = 20
 
 
 class Stratum(NamedTuple):
-    """What files of a stratum have in common."""
+    """The common parts of files of a stratum."""
 
     table: str
     partition: str
@@ -57,7 +59,7 @@ class Wish:
     Attributes:
         bound: The share of files that may be broken at most, if none is found; ``None`` if a number is asked for.
         files: How many files are judged, if that is asked for.
-        seed: What the choice follows from.
+        seed: The seed of the choice.
         risk: How often a bound may be wrong.
     """
 
@@ -107,7 +109,7 @@ def sample_order(strata: Sequence[object], names: Sequence[str], seed: int) -> l
     Args:
         strata: The stratum of each file.
         names: The name of each file.
-        seed: What chance follows from.
+        seed: The random seed.
 
     Returns:
         Positions of all files.
@@ -253,8 +255,8 @@ def sampled(
         plan: All that could be judged. Tables are judged whatever the sample is.
         wish: What is asked of the sample.
         judge: Judges some of the targets.
-        save: Told the report so far and the positions of its files, after each batch.
-        progress: Told about each file.
+        save: Called with the report so far and the positions of its files, after each batch.
+        progress: Called with each file.
 
     Returns:
         The plan of what was judged, and the report, with `Report.sample`.

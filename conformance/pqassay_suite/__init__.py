@@ -1,12 +1,12 @@
 """The suite: golden cases put to an implementation through its driver.
 
-What lives here: cases and their manifests, the protocol, the process of a driver, the judgement of answers, what an
-implementation is expected to get wrong, and the time that it takes.
+Contents: cases and their manifests, the protocol, the process of a driver, the judgement of answers, expected
+failures of an implementation, and measured times.
 
-What never comes in: an implementation, not even the reference: every driver is a command, started like any stranger's.
+Excluded: implementations, even the reference: every driver is an external command.
 
-How a request reaches a driver: the runner makes a task of each case and operation, and leaves out what the driver's greeting does
-not claim.  A task becomes one or more requests; each starts the driver's command with the path of a JSON file, in a
-folder of its own with a time limit.  Its exit status and its standard output are an answer, a refusal, or a crash; a
-judgement compares the answer with what the manifest expects.
+How a request reaches a driver: the runner makes a task of each case and operation, and leaves out tasks that
+need undeclared capabilities.  A task becomes one or more requests. Each starts the driver's command with the
+path of a JSON file, in a separate folder and with a time limit.  Its exit status and its standard output are
+an answer, a refusal, or a crash; a judgement compares the answer with what the manifest expects.
 """

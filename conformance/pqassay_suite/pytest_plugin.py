@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Only these cases, and their parents; may be repeated.",
     )
     group.addoption(
-        "--pqassay-expectations", metavar="FILE", help="What is known to fail: such tests are expected to."
+        "--pqassay-expectations", metavar="FILE", help="Known failures: these tests are expected to fail."
     )
 
 

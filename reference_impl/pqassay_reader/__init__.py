@@ -1,15 +1,16 @@
 """The reader: it profits from what the chapters promise about a file, and may be fast.
 
-What lives here: conditions (`condition`), the rows that claims about chunks and pages leave to be read (`pages`), the scan of a
-file in rungs (`query`), a folder of files with their indexes (`lake`), aggregates by metadata alone (`answer`), blobs of indexes as arrays
-(`directory`), what the driver finds wrong with an IDX1 index or a ``_pm`` (`lint`), and the commands of these.
+Contents: conditions (`condition`), selection of rows by claims about chunks and pages (`pages`), the scan of
+a file in rungs (`query`), a folder of files with their indexes (`lake`), aggregates from metadata (`answer`),
+blobs of indexes as arrays (`directory`), the driver's checks of IDX1 and ``_pm`` (`lint`), and commands.
 
-What never comes in: the bytes of any structure, which `pqassay_reference` reads and writes; the judge.  The reference does not know
-that this package exists.
+Excluded: bytes of structures, which `pqassay_reference` reads and writes; the judge.  The reference does not
+know that this package exists.
 
-How a scan works: a condition is parsed once (`condition.text`).  For each file its footer, index directory or ``_pm`` gives facts
-(`query.facts`); each rung asks one kind of them which row groups or rows may still match (`pages.row_selection`, `pages.excluding`); what
-is left is fetched in few requests (`query.fetching`), decoded by pyarrow and filtered by the condition itself.  An index that is
+How a scan works: a condition is parsed once (`condition.text`).  The footer, index directory or ``_pm`` of
+each file gives facts (`query.facts`). Each rung uses one kind of facts to find the row groups or rows that
+may still match (`pages.row_selection`, `pages.excluding`). The rest is fetched in few requests
+(`query.fetching`), decoded by pyarrow and filtered by the condition itself.  An index that is
 missing, stale or damaged is set aside with its reason: rows are lost by nothing that a rung could not prove.
 """
 

@@ -4,10 +4,10 @@ It exists to be read next to the chapters, to produce golden files, and to give 
 compare with.  It never imports the judge, nor the judge it: a judge that used the reference would make the
 reference's mistakes the law.
 
-What lives here: column values and literals (`columns`), pages (`pages`), footers spliced, indexes embedded, extracted and stripped (`rewrite`),
-the index directory (`directory`), ``_pm`` (`pm`), which files of a folder are data (`files`), and commands (`cli`).
+Contents: column values and literals (`columns`), pages (`pages`), changes of footers and indexes (`rewrite`),
+the index directory (`directory`), ``_pm`` (`pm`), the data files of a folder (`files`), and commands (`cli`).
 
-What never comes in: anything that skips data by metadata, which is the reader's (`pqassay_reader`); golden files (`pqassay_golden`).
+Excluded: skipping of data by metadata (see `pqassay_reader`); golden files (see `pqassay_golden`).
 """
 
 import importlib

@@ -1,11 +1,11 @@
 """The specification of metadata attached to Parquet files, as code that can be run.
 
-What lives in this package: the declarative grammar of every on-disk structure, the rules with their
+Contents: the declarative grammar of every on-disk structure, the rules with their
 sentences, and the normative algorithms in plain Python.  Every byte offset, width, magic and enum value of
-the project is here and nowhere else; parser, builder, trace, hexdump, field tables and documentation
-are derived from it.
+the project is here and only here. Parser, builder, trace, hexdump, field tables and documentation are derived
+from it.
 
-What does not: anything that judges a file (package ``pqassay``), anything that writes one
+Excluded: anything that judges a file (package ``pqassay``), anything that writes one
 (``pqassay_reference``), and any library but ``construct`` and the standard library.
 """
 

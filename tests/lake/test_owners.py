@@ -97,7 +97,7 @@ def test_members_of_a_commit_are_those_that_engines_write() -> None:
     streaming = {"operation": "STREAMING UPDATE", "operationParameters": {"queryId": "q-1", "epochId": "3"}}
     assert "q-1" == owner_of_commit(4, streaming).query
     assert "delta-rs.py-1.6.6" == owner_of_commit(4, {"clientVersion": "delta-rs.py-1.6.6"}).name
-    assert Owner("4", reason="the commit does not say who made it") == owner_of_commit(4, None)
+    assert Owner("4", reason="the commit does not name its author") == owner_of_commit(4, None)
 
 
 def test_members_of_a_snapshot_are_those_that_engines_write() -> None:

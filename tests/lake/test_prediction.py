@@ -254,7 +254,7 @@ def test_a_dry_run_says_what_it_assumes_and_judges_nothing(lakes: Path) -> None:
     assert 0 == text.exit_code
     assert lines[0].startswith("4 files to judge, ")
     assert (
-        "predicted from the footers of 4 of them, for 2 workers and a store with 5 ms until an answer begins, 80 MB/s, "
+        "predicted from the footers of 4 of them, for 2 workers and a store with 5 ms to the first byte, 80 MB/s, "
         "$0.0004 for 1,000 requests, nothing for bytes:"
     ) == lines[1]
     assert ["tier", "footer", "index", "pages", "values"] == [line.split()[0] for line in lines[2:7]]
@@ -281,7 +281,10 @@ def test_of_a_table_the_metadata_is_in_it(tmp_path: Path) -> None:
     [
         (["--latency", "5"], "--latency is an option of `pqassay estimate`"),
         (["--gb-price", "0.09"], "--gb-price is an option of `pqassay estimate`"),
-        (["--dry-run", "--format", "html"], "an estimate is printed in the formats text, json, not html"),
+        (
+            ["--dry-run", "--format", "html"],
+            "an estimate is only printed in the formats text, json, not html",
+        ),
         (["--dry-run", "--write-baseline", "b.json"], "--dry-run judges nothing; see `pqassay estimate`"),
     ],
 )

@@ -38,7 +38,7 @@ def test_cases_are_loaded_in_the_order_of_their_ids(tmp_path: Path) -> None:
     ("members", "message"),
     [
         ({"id": "made/other"}, "its id is made/other, its folder made/good"),
-        ({"kind": "invalid"}, "kind is invalid exactly if"),
+        ({"kind": "invalid"}, "kind must be invalid exactly if"),
         ({"title": 5}, "title: Input should be a valid string"),
         ({"titel": "x"}, "titel: Unexpected"),
         ({"effect": None}, "effect: "),
@@ -61,9 +61,9 @@ def test_a_wrong_manifest_is_named_with_what_is_wrong(
         ({"decode": "accept"}, "decode needs a value"),
         ({"scan": "same-rows", "rows": ROWS}, "scan needs rows and a predicate"),
         ({"scan": "exposure"}, "scan needs rows and a predicate"),
-        ({"read": {"rows": "own", "refusal": "never"}}, "read needs the rows that it speaks of"),
-        ({"read": {"rows": "parent", "refusal": "never"}, "rows": ROWS}, "rows of a parent need one"),
-        ({"read": {"rows": "own", "refusal": "demanded"}, "rows": ROWS}, "no rows are right where a refusal"),
+        ({"read": {"rows": "own", "refusal": "never"}}, "read needs its expected rows"),
+        ({"read": {"rows": "parent", "refusal": "never"}, "rows": ROWS}, "rows of a parent need a parent"),
+        ({"read": {"rows": "own", "refusal": "demanded"}, "rows": ROWS}, "a case that demands a refusal"),
         ({"read": {"rows": "all", "refusal": "never"}}, r"read.rows: Input should be"),
         ({"predicate": ["=", "gone", 1], "rows": ROWS}, "there is no column gone"),
         ({"predicate": ["like", "nation", "x"], "rows": ROWS}, "not a predicate"),
@@ -94,7 +94,7 @@ def test_the_files_beside_an_input_are_read_and_compared_like_the_input(tmp_path
     assert ("pm", "_pm") == (file_kind(golden.case), handed_over(golden.case))
     assert {"data.parquet": (home / "data.parquet").read_bytes()} == golden.beside()
     (home / "data.parquet").write_bytes(b"PAR1")
-    with pytest.raises(CaseError, match=r"data.parquet is not the file"):
+    with pytest.raises(CaseError, match=r"data.parquet is not the expected file"):
         golden.beside()
     (home / "data.parquet").unlink()
     with pytest.raises(CaseError, match=r"data.parquet: No such file"):

@@ -287,7 +287,7 @@ def test_a_file_that_changes_meanwhile_is_told_by_its_name(tmp_path: Path) -> No
     cases, _ = made(tmp_path / "in", tmp_path / "kept", FixedReader("one", ROWS), FixedReader("two", ROWS))
     written(path, [4])
 
-    with pytest.raises(CaseError, match=r"a\.parquet is not the file that was to be asked about"):
+    with pytest.raises(CaseError, match=r"a\.parquet is not the expected file"):
         cases["a.parquet"].content()
 
 

@@ -59,7 +59,7 @@ BAD: dict[str, tuple[Callable[[list[Any]], object], str]] = {
     "a flag": (lambda entries: entries[0]["parts"][0].update(nan=False), "wrong parts[0].nan"),
     "a stale entry": (
         lambda entries: entries.append({**SET, "granularity": "PAGE"}),
-        "an entry that is to be left aside",
+        "an entry that has to be ignored",
     ),
     "the same twice": (lambda entries: entries.append(SET), "no entries"),
     "no key": (lambda entries: entries[0].pop("columns"), "no entries"),

@@ -66,7 +66,7 @@ def test_an_entry_may_name_several_cases_and_patterns() -> None:
         ('case = "made/a"\noperation = "lint"\noutcome = "failed"\n', "made/a lint passes now"),
         ('case = "made/b"\noutcome = "failed"\n', "made/b decode: crashed (exit status 1), not failed"),
         (f'{A}rule = "IDX1-012"\n', "made/a decode: failed, but about IDX1-014"),
-        (f'{B}cause = "nil map"\n', "made/b decode: crashed, but by another cause: crash: panic: index"),
+        (f'{B}cause = "nil map"\n', "made/b decode: crashed, but with another cause: crash: panic: index"),
         (f"{A}expires = 2026-05-31\n", "expired on 2026-05-31"),
         ('case = "made/gone"\noutcome = "failed"\n', "no case that ran matches"),
         ('case = "made/a"\noperation = "encode"\noutcome = "failed"\n', "no case that ran matches"),

@@ -422,7 +422,7 @@ def test_a_failure_shows_the_rule_what_was_expected_what_came_and_how_to_repeat_
     ]
     assert [
         "failed  made/broken  lint",
-        "    observed  accepts what must be refused",
+        "    observed  accepts a file that must be refused",
         f"    rule      IDX1-006 {rules()['IDX1-006'].sentence}",
         "    because   accepted",
         "    expected  reject",

@@ -129,7 +129,7 @@ def test_a_closed_stdout_of_a_process_that_goes_on_is_a_problem(
     monkeypatch.setattr(session_module, "GRACE", 0.1)
     (found,) = said(launcher, tmp_path, "exec >&-; exec sleep 60", "x")
 
-    assert (None, "it closed stdout and went on") == (found.ended, found.problem)
+    assert (None, "it closed stdout but kept running") == (found.ended, found.problem)
 
 
 def test_a_closed_stdin_is_no_problem(launcher: Launcher, tmp_path: Path) -> None:

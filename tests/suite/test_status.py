@@ -240,7 +240,7 @@ def test_only_a_lie_that_misleads_shows_that_a_structure_is_used(cases: Sequence
         ),
         (
             {"scored_by": None},
-            "r.json: these results are about cases of somebody's own, which prove no feature",
+            "r.json: these results are about private cases, which prove no feature",
         ),
         ({"scored_by": ScoredBy("77", "0", 1, 1)}, "r.json: there is no revision 77; there are 0.9"),
         ({"scored_by": ScoredBy("0.9", "0", 1, 1)}, "r.json: the cases of revision 0.9 have changed since"),

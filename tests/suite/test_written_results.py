@@ -70,7 +70,7 @@ def test_an_unmet_wish_is_a_sign_of_its_own_and_other_rows_are_graver(tmp_path: 
     unmet = writing(tmp_path, one_row(), FILTER)
     other = writing(tmp_path, one_row("b"), FILTER)
 
-    assert (9, "writes another file than wished for", "wish not met: bloom_filter") == (
+    assert (9, "writes a file that differs from the request", "wish not met: bloom_filter") == (
         unmet.severity,
         observed_words(unmet),
         unmet.cause,

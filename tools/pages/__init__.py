@@ -1,6 +1,6 @@
 """The generated parts of the site, a module for each kind.
 
-What lives here: modules that turn the specification, golden files and kept results into Markdown, HTML and JSON, and the hooks by
+Contents: modules that turn the specification, golden files and kept results into Markdown, HTML and JSON, and the hooks by
 which MkDocs calls them (`pages.hooks`).  There are two kinds:
 
 - a **placeholder**, a comment in a page written by people that is replaced by lines of Markdown: `pages.placeholders` lists them;
@@ -12,7 +12,7 @@ Its rooms, each of which says what lives in it: `pages.pictures` and `pages.step
 and `pages.implementations` (lists, tables and pages of these), `pages.files` (what is downloaded, and the checker), `pages.frame` (what is around
 each page, and the search).  Beside them are what all of them use: `pages.page`, `pages.markup`, `pages.places`.
 
-What never comes in: a fact about a format, a rule or an implementation.  Those are read from where they are declared.
+Excluded: a fact about a format, a rule or an implementation.  Those are read from where they are declared.
 
 A generator is plain Python with templates of Jinja and depends on MkDocs nowhere but in `pages.hooks` and `pages.frame`, so that
 the site can be built by another program.

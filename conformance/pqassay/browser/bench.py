@@ -53,7 +53,7 @@ class Bench:
             for mutation in mutations_of(data, self._form):
                 self._offers[mutation.path or WHOLE].append(mutation)
         except FormatError as error:
-            self.trouble = f"It cannot be taken apart: {error}"
+            self.trouble = f"It cannot be parsed: {error}"
 
     @cached_property
     def leaves(self) -> Sequence[dict[str, Any]]:
@@ -112,7 +112,7 @@ class Bench:
         return self.last, ""
 
     def difference(self) -> tuple[Difference | None, str]:
-        """What the last change changed by fields, or ``None`` and why it cannot be told."""
+        """The difference that the last change made, by fields; or ``None`` and the reason why it is unknown."""
         files = BytesSource(self.data, "before"), BytesSource(self.last, "after")
         try:
             return difference(*files, (self._kind, self._kind)), ""

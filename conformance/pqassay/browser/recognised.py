@@ -1,4 +1,4 @@
-"""What is dropped on the page and is not a file to judge alone: files of tables, archives, and other formats."""
+"""Files that the page does not judge alone: files of tables, archives, and other formats."""
 
 from __future__ import annotations
 

@@ -145,8 +145,9 @@ class Session:
             name: The name of the file; what is judged is the file of the session, beside a ``_pm`` its data as well.
 
         Returns:
-            ``error`` where it makes no sense; else the verdicts ``before`` and ``after``, rules that are broken since (``come``)
-            and no longer (``gone``), and the ``difference`` of the file before and after.
+            ``error`` if the change is impossible. Otherwise the verdicts ``before`` and ``after``, the rules
+            that are newly broken (``come``) and no longer broken (``gone``), and the ``difference`` of the
+            file.
         """
         laid = self._on_bench(name)
         changed, why = laid.changed(record)

@@ -22,7 +22,7 @@ class Node(NamedTuple):
 
     Attributes:
         path: Its path.
-        name: What its path adds to that of the node above.
+        name: The part of its path that follows the path of its parent.
         fields: How many fields it has, itself included if it is one.
         is_field: Whether it is a field itself, and not only what holds some.
         is_branch: Whether there are others below.

@@ -1,11 +1,12 @@
 """Checks: one function for each rule, in a room for each family, and how they are asked.
 
-What lives here: the families' rooms; the subjects that rules are about (`subjects`; what one family alone has is in its room); how
-to declare a rule about values (`value_rules`), and what pages show of themselves (`surveys`); the engine that visits each subject
-once and asks every rule about it (`asking`); which rule speaks where one damage breaks several
-(`conflicts`); and the commands that repair what is broken (`remedies`).
+Contents: the families' packages, and the subjects of rules (`subjects`; subjects of a single family are in
+its package). Rules about values are declared in `value_rules`, and `surveys` has the results of looking at
+pages. The engine visits each subject once and tests every rule on it (`asking`). If one damage breaks several
+rules, `conflicts` selects the rule to report. `remedies` has the commands that repair findings.
 
-What never comes in: numpy, pyarrow and xxhash; what needs them is in `pqassay.values`.  Families never import each other.
+Excluded: numpy, pyarrow and xxhash; code that needs them is in `pqassay.values`.  Families never import each
+other.
 
 How a check is written: it declares its rule and its subject, and reads like the rule's sentence.
 
@@ -14,21 +15,22 @@ How a check is written: it declares its rule and its subject, and reads like the
 ...     if file.metadata.version not in FOOTER_VERSIONS:
 ...         yield Violation("the version of the footer is ...", in_footer(file, "version"), "1 or 2", ...)
 
-It yields a `Violation` for each place where the rule is broken: what is wrong, the field, what is expected there and what is there
-instead.  A `Spot` is a field of a structure that Thrift does not encode, and makes the violations at it.  A check that only reads,
-since reading raises what is wrong, returns nothing.
+It yields a `Violation` for each place that breaks the rule: the message, the field, the expected and the
+actual value.  A `Spot` is a field of a structure that Thrift does not encode, and makes the violations at it.
+A check that only reads, since reading raises what is wrong, returns nothing.
 
-A condition that several rules share belongs to their subject, one of a single rule to ``only``.  Where neither can tell, a check
-raises `NotApplicable` if its subject has nothing that the rule is about, `NotChecked` if it cannot tell, and `Broken` if that is
-because another rule is broken.  A `FormatError` without a rule, or with this one, is a violation; one with another rule is like
-`Broken`.
+A condition that several rules share belongs to their subject, one of a single rule to ``only``.  Otherwise, a
+check raises `NotApplicable` if its subject lacks the parts that the rule is about, `NotChecked` if it cannot
+decide, and `Broken` if another broken rule is the reason.  A `FormatError` without a rule, or with this one,
+is a violation; one with another rule is like `Broken`.
 
-Examples: rules about column chunks and their page indexes are asked about one chunk of those that are encoded alike, in which no
-number is known (`by_example`).  What they ask of the numbers is noted and looked at in all chunks at once.  So a check is the only
-statement of its rule, and fast where chunks are many.
+Examples: rules about column chunks and their page indexes are asked about one chunk of those that are encoded
+alike, in which no number is known (`by_example`).  Their comparisons of the numbers are recorded and
+evaluated for all chunks at once.  So a check is the only statement of its rule, and fast where chunks are
+many.
 
-Shapes and screens: of things of one shape, rules are asked about one, and a screen finds those of very many things that may break
-a rule (`asking`).
+Shapes and screens: rules are tested on one of several things with the same shape, and a screen finds the few
+of very many things that may break a rule (`asking`).
 """
 
 from __future__ import annotations
@@ -60,8 +62,9 @@ class Check:
     Attributes:
         rule: Its id.
         subject: What it is about.
-        test: What tests one of these things.
-        only: Which of them are tested; to pass over one costs less than to raise `NotApplicable`. It raises like a test.
+        test: The check of one of these things.
+        only: Selects the tested ones; skipping one costs less than raising `NotApplicable`. It raises like a
+            test.
     """
 
     rule: str

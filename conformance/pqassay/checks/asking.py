@@ -2,13 +2,14 @@
 
 Column chunks that are encoded alike are asked about together, see `pqassay.checks.by_example`.
 
-What is absent is known before any rule is asked.  A thing that cannot be read does not keep others from being judged: its rule
-is broken if another thing breaks it, and *not checked* otherwise.
+Absent parts are known before a rule is tested.  A thing that cannot be read does not keep others from being
+judged: its rule is broken if another thing breaks it, and *not checked* otherwise.
 
-What rules say about a thing, they say about all things of its *shape*, if it has one: the first that keeps all of them shows which apply,
-in this file and in those that follow.  Files of one lake share their schemas: of a subject that the schema alone decides, what
-applied is remembered by the schema.  Where a file has very many things, a subject may offer a screen of all of them at a time: the
-rules are asked about its *suspects* alone.
+If a thing has a *shape*, results of rules apply to all things of that shape: the first thing that breaks no
+rule shows which rules apply, in this file and in later files.  Files of one lake share their schemas: of a
+subject that the schema alone decides, what applied is remembered by the schema.  If a file has very many
+things, a subject may offer a screen that looks at all of them at once: then the rules are only tested on its
+*suspects*.
 """
 
 from __future__ import annotations
@@ -55,9 +56,10 @@ MOST_SHAPES = 10_000
 class BrokenPlaces:
     """The places in one column where a rule is broken: the first ones, and how many there are.
 
-    ``row_groups`` are those of all places, but for what a screen of a whole `_pm` has merely counted.  ``also`` are other rules that the
-    same damage breaks (`pqassay.checks.conflicts`), which are left out.  ``files`` are those of a table that the places are about, `MOST_FILES` at most.
-    ``weighed`` says whether the values or what is claimed of them is likelier to be wrong.
+    ``row_groups`` are those of all places, except places that a screen of a whole `_pm` only counted.
+    ``also`` are other rules that the same damage breaks (`pqassay.checks.conflicts`), which are left out.
+    ``files`` are those of a table that the places are about, `MOST_FILES` at most. ``weighed`` says whether
+    the values or what is claimed of them is likelier to be wrong.
     """
 
     column: str | None
@@ -77,8 +79,8 @@ class Answer:
         groups: Where it is broken, by column, in the order in which the places were found.
         problem: Why a thing could not be tested, if so; where another one breaks the rule, that is what counts.
         hindrances: All that kept it from being tested somewhere.
-        failure: What kept the rule from being tested on the whole file, through no fault of its bytes.
-        mistake: What kept it from being tested somewhere by a mistake in this program; places that were found still count.
+        failure: The reason why the rule was not tested on the whole file, other than its bytes.
+        mistake: The reason why it was not tested somewhere by a mistake in this program; places that were found still count.
     """
 
     groups: dict[str | None, BrokenPlaces] = field(default_factory=dict[str | None, BrokenPlaces])
@@ -229,7 +231,7 @@ def _weighed_in(file: FileUnderTest) -> Weighed:
 
 
 def verdict_of(rule: Rule, file: FileUnderTest) -> Verdict:
-    """How a rule is reported of a file: less if it is younger than all that the file shows of its writer, more if the profile says so."""
+    """The verdict of a rule for a file: lower if the rule is newer than all signs of the writer's release, higher if the profile says so."""
     if not obliges(rule, file):
         return "INFO"
     name = file.options.profile
@@ -372,7 +374,7 @@ class AlikeQuestions:
 
     Attributes:
         questions: The checks by subject.
-        examples: What was learned from examples.
+        examples: The results of examples.
     """
 
     questions: Sequence[Questions]

@@ -1,9 +1,10 @@
 """How rules are asked about column chunks that are alike: about one of them, of which no number is known.
 
-A rule is plain Python, and stated once.  It is asked about an example (`pqassay.under_test.examples`); whatever it asks of the numbers of
-that is noted, and its answer is that of every chunk of which the same is true, which is looked at for all chunks at once.  So a
-footer of a hundred thousand chunks costs some columns of comparisons.  Chunks of which something else is true get an example of their
-own, a few times; the rules are asked one by one about what is left, and about what breaks them.
+A rule is plain Python, and stated once.  The rule is tested on an example (`pqassay.under_test.examples`),
+and its comparisons of the example's numbers are recorded. Its answer applies to every chunk with the same
+results of these comparisons, which are computed for all chunks at once.  So a footer of a hundred thousand
+chunks costs some columns of comparisons.  Chunks with other results get their own example, a few times. The
+rules are then tested one by one on the remaining chunks, and on chunks that break them.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ Question = tuple[Subject[Any], Check]
 
 
 class Lesson(NamedTuple):
-    """What an example has shown.
+    """The result of an example.
 
     Attributes:
         exceptions: Finds, among a number of chunks, those that may be different.
         applied: The rules that were tested and are kept.
-        left: What has to be asked about each chunk.
+        left: The rules that have to be tested on each chunk.
     """
 
     exceptions: Callable[[AlikeChunks, int], list[int]]
@@ -47,7 +48,7 @@ class Lesson(NamedTuple):
 
 
 class _Kind:
-    """What is known of one kind of chunk: how many were met, and what examples have shown."""
+    """The facts about one kind of chunk: how many were met, and what examples have shown."""
 
     def __init__(self) -> None:
         self.seen = 0
@@ -55,7 +56,7 @@ class _Kind:
 
 
 class Examples:
-    """What examples have shown about some rules, by kind of chunk."""
+    """The results of examples for some rules, by kind of chunk."""
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = tuple(questions)

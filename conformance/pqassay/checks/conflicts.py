@@ -1,17 +1,19 @@
 """Conflicts: where one damage breaks several rules, one of them speaks for all.
 
-A broken rule says that some fields cannot all be right: the one at which it is broken, those that its row in the catalogue compares it
-with (``against``), and those that it takes for granted (``given``), by which its subject was found and decoded.  The smallest set
-of fields whose change makes all conflicts vanish is looked for: the field that explains most is chosen, then the one that explains most of
-what is left.
+A broken rule shows that some fields cannot all be right: the field at which it is broken, the fields that its
+row in the catalogue compares it with (``against``), and the fields that locate and decode its subject
+(``given``).  The search looks for the smallest set of fields whose change resolves all conflicts: it chooses
+the field that explains most, then the field that explains most of the rest.
 
-What a field explains is counted in fields, since rules about one field are broken together anyway.  A field that conflicts merely take
+The explanations of a field are counted in fields, since rules about one field are broken together.  A field
+that conflicts merely take
 for granted explains them only if it explains three: where two damages are as likely as one, both are findings.
 
-For a chosen field the rule speaks whose verdict is strongest.  Among several, one that is broken at that field goes first, then one that
-compares it with no other: of these the one that needs least of the file, of the others the one that looks deepest.  The rules that do
-not speak are *not checked*, as everywhere where another rule is broken.  Fields of a column explain rules about that column alone, and
-those of row groups only rules that are broken in the same ones.
+For a chosen field the rule speaks whose verdict is strongest.  Among several rules, a rule that is broken at
+that field comes first, then a rule that compares it with no other field. The first kind prefers the rule that
+looks deepest, the second kind the rule that needs the least of the file.  The rules that do not speak are
+*not checked*, as everywhere where another rule is broken.  Fields of a column explain only rules about that
+column, and fields of row groups only rules that are broken in the same row groups.
 
 Decoded values are such a field where they are likelier to be damaged than what is claimed of them (`pqassay.report.weighing`).
 """
@@ -54,6 +56,10 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     "PQF-006": ("PQF-186",),
     # NaN does not bound numbers.
     "STA-007": ("STA-089",),
+    # A page that holds nothing begins with the row of the next one.
+    "PIX-016": ("PQF-062",),
+    # Bounds of values that are not text are not text either.
+    "STA-018": ("PQF-101",),
 }
 """Rules beside which one is left out in the same row groups of a column, whatever the fields, even if their verdicts are weaker."""
 
@@ -85,6 +91,7 @@ _UNNAMED = re.compile(
 _OF_COLUMN = re.compile(
     r"(columns|column_chunks|column_descriptors|directory\.entries)\.|bounds|_counts|Values|nullCount"
 )
+_OF_LEAF = re.compile(r"footer\.schema(\.(type|type_length|converted_type|logicalType))?")
 _OF_ROW_GROUP = re.compile(r"(footer\.)?row_groups|blocks|directory\.entries|(data_file|add)\.")
 
 ANY = "*"
@@ -110,7 +117,7 @@ class Conflict:
         where: The row groups in which it is broken, or the files of a table.
         fields: Where it is broken, without the numbers of elements; the first place first.
         places: The fields that cannot all be right, each with its column and its part.
-        unexplained: Those of them for which no rule speaks yet.
+        unexplained: Those without a reported rule so far.
     """
 
     rule: Rule
@@ -142,7 +149,8 @@ class Conflict:
         for part, members in parts:
             for path in members:
                 name = path.replace("[*]", "")
-                of_any = ANY if name != path else column if _OF_COLUMN.search(name) else None
+                of_column = _OF_COLUMN.search(name) or _OF_LEAF.fullmatch(name)
+                of_any = ANY if name != path else column if of_column else None
                 before = conflict.places.get(name)
                 if before is None or of_any == ANY:
                     conflict.places[name] = of_any, part if before is None else before[1]

@@ -50,13 +50,13 @@ Places = Mapping[str, Mapping[str | None, int]]
 
 @dataclass(frozen=True)
 class Cause:
-    """What explains that several rules are broken.
+    """The common explanation of several broken rules.
 
     Attributes:
-        rule: The one that speaks.
+        rule: The rule that is reported.
         reason: What happened, in words.
         remedy: What to do.
-        others: Those that are left to it.
+        others: The rules that it covers.
     """
 
     rule: str
@@ -66,7 +66,7 @@ class Cause:
 
 
 def cause_of(file: FileUnderTest, places: Places) -> Cause | None:
-    """The one cause of what is broken; ``None`` where there may be several."""
+    """The common cause of the violations; ``None`` where there may be several."""
     if DISPLACED in places or not places.keys() & {*OF_CHUNKS[1:], *OF_STRUCTURES, *OF_STATISTICS}:
         return None
     try:
@@ -123,9 +123,7 @@ def _moved(file: FileUnderTest, lost: Sequence[ColumnChunkUnderTest], shift: int
         place = found
     if not place:
         return None
-    return (
-        f"{number} in several places, as where a program takes the file for text and translates its line ends"
-    )
+    return f"{number} in several places, as if a program converted the line ends of the file as text"
 
 
 def _of_zeros(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> int:
@@ -175,7 +173,7 @@ def _of_structures(file: FileUnderTest, places: Places) -> Cause | None:
                 return Cause(rule, reason, AGAIN, _left(places, rule))
             return Cause(rule, reason, "", frozenset(places.keys() & OF_STRUCTURES) - {rule})
     if are_others:
-        reason = f"{contradict}, as where the footer belongs to another file"
+        reason = f"{contradict}, as if the footer belonged to another file"
         others = {
             rule for rule in places if file_rules()[rule].compares_values and rule[:3] in ("STA", "PIX")
         }

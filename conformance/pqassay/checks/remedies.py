@@ -1,9 +1,9 @@
 """The commands that repair a file in which a rule is broken: one table, by rule, or by family where all its rules have the same.
 
-What is false beside the rows is removed: without a page index, a bloom filter, statistics or a hint the file reads equal,
-only slower.  What goes is limited to the column and the row groups of the finding.  An IDX1
-index is better than none, so where the column is known it is made again.  A ``_pm`` is made again from the Parquet file beside
-it, unless it only repeats what that file itself has wrong.
+False metadata are removed: without a page index, a bloom filter, statistics or a hint, readers return the
+same rows, only more slowly.  The command is limited to the column and the row groups of the finding.  An IDX1
+index is better than none, so where the column is known it is made again.  A ``_pm`` is made again from the
+Parquet file beside it, unless it only repeats what that file itself has wrong.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def remedy(
 
 
 def nothing(_: FileUnderTest) -> str:
-    """No command: what is said is true, stays where it is, or can be repaired only by rewriting the file."""
+    """No command: the claim is true, cannot be removed, or can only be repaired by rewriting the file."""
     return ""
 
 

@@ -32,15 +32,16 @@ class Subject(Generic[Thing]):
     """A kind of thing that rules are about.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         find: The things of this kind in a file. It raises like a test, for all of its rules.
         placed: Adds to a violation where its thing is, if the check did not say.
         agrees_if_empty: Whether its rules are kept where there are no such things: two files without row groups agree in all of
             them. Other rules are not applicable then.
         of_schema: Whether the schema alone decides what its rules find.
         shape: The same for things of which its rules say the same; ``None`` of others. It never raises.
-        suspects: What a screen of all things at a time leaves to each rule, by its id; ``None`` where it did not look at this file.
-        alike_by: What makes column chunks alike, if rules are tested on examples of them.
+        suspects: The things that a screen of all things leaves to each rule, by its id; ``None`` where it did
+            not look at this file.
+        alike_by: The properties that make column chunks alike, if rules are tested on examples of them.
         is_about: Whether a column chunk is one of the things.
     """
 

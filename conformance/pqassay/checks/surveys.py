@@ -1,4 +1,4 @@
-"""What the bodies of a chunk's pages show, for rules about them: their survey, and the counts of their levels."""
+"""The survey of the page bodies of a chunk, and the counts of their levels, for rules about them."""
 
 from __future__ import annotations
 

@@ -32,4 +32,4 @@ def report_undefined(undefined: Iterable[tuple[Undefined, Field]]) -> Iterator[V
 
 def unknown(name: str) -> NotChecked:
     """The reason why what depends on an undefined member is not checked."""
-    return NotChecked(f"{name} is unknown, perhaps of a later version of the format", "tool")
+    return NotChecked(f"{name} is unknown, possibly from a later version of the format", "tool")

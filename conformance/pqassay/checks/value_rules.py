@@ -1,8 +1,9 @@
 """How a rule about values is declared: under its id, beside the rules of its family.
 
-A rule is a function over one thing, most often a column chunk, which yields what is claimed of the values (`Claim`).  That is cheap,
-and happens before anything is decoded.  What compares a claim with the values belongs to the kind of claim: bounds, counts and
-forms are in `pqassay.values.claims`; what one rule alone claims is beside it.
+A rule is a function over one thing, most often a column chunk, which yields what is claimed of the values
+(`Claim`).  That is cheap, and happens before anything is decoded.  The comparison of a claim with the values
+belongs to the kind of claim: bounds, counts and forms are in `pqassay.values.claims`; a claim of a single
+rule is beside that rule.
 
 >>> @value_rule("STA-041", of=STATISTICS)                                  # doctest: +SKIP
 ... def no_value_is_greater_than_max_value(chunk):
@@ -10,8 +11,9 @@ forms are in `pqassay.values.claims`; what one rule alone claims is beside it.
 ...     for name, raw in _given(chunk, "max_value"):
 ...         yield ChunkBound(chunk, name, raw, require_order(chunk))
 
-A rule that has to know something of several chunks is a class (`ValueRule`), of which each file has its own.  A rule about the parts of
-an index directory is a function over a part, all of whose rows were read, which yields where the part breaks it.
+A rule that needs several chunks is a class (`ValueRule`), with an instance for each file.  A rule about the
+parts of an index directory is a function of a part whose rows have all been read; it yields the places that
+break the rule.
 """
 
 from __future__ import annotations

@@ -79,7 +79,9 @@ def diff(
     kinds = dumped_as(str(old)), dumped_as(str(new))
     if kinds[0] != kinds[1]:
         names = [kind.replace("_", " ") for kind in kinds]
-        fail(f"{old} is read as {names[0]}, {new} as {names[1]}; only two files of a kind can be compared")
+        fail(
+            f"{old} is read as {names[0]}, {new} as {names[1]}; only two files of the same kind can be compared"
+        )
     no_memory = f"{old}, {new}: there is not enough memory to compare them"
     with failing_on_files(no_memory), FileSource(old) as before, FileSource(new) as after:
         try:

@@ -77,7 +77,7 @@ def dump(
         chosen = None if field is None else dumping.Selected(field, sink)
         errors = dumping.dump(source, chosen or sink, dumped_as(file))
     if chosen is not None and not chosen.found and not errors:
-        fail(f"no field matches {field!r}; without --field, all are shown")
+        fail(f"no field matches {field!r}; leave out --field to show all")
     for error in errors:
         error.file = str(file)
         typer.echo(f"error: {printable(str(error))}", err=True)

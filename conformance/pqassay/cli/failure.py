@@ -77,7 +77,7 @@ def require_no_data(outputs: Mapping[str, str | os.PathLike[str] | None], *, onl
     """
     for option, path in outputs.items():
         if path is not None and (reason := _why_kept(path, only_ours=only_ours)):
-            fail(f"{option} {os.fspath(path)}: {reason} write somewhere else")
+            fail(f"{option} {os.fspath(path)}: {reason} choose another file")
 
 
 def _holds_metadata(folder: Path) -> bool:

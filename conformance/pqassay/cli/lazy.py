@@ -1,7 +1,8 @@
 """Commands that are loaded when they are called, from whichever package has them.
 
-A table names each command by its module and function, as text: no package imports another one to add its commands to a program, and
-``--help`` of one command does not load the others. A command that was renamed works under its old name until 1.0 and prints what it is called now.
+A table names each command by its module and function, as text. So no package imports another to add its
+commands, and ``--help`` of a command does not load the others. A command that was renamed works under its old
+name until 1.0 and prints what it is called now.
 """
 
 from __future__ import annotations

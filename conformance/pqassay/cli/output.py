@@ -77,7 +77,7 @@ def print_report(
         report: The report, of a check or of a run.
         format_name: As what.
         output: The file; ``None`` for stdout.
-        render: What writes the text, the usual renderer by default.
+        render: Writes the text; by default the usual renderer.
         site: Address of the site with the rules' pages.
         salt: The salt of the digests that stand for values.
         values: Whether values are shown, see `write_report`; ``render`` shows what is in the report.

@@ -97,7 +97,7 @@ def report(
     require_no_data({"--output": output})
     for name in names:
         if output is not None and os.path.realpath(name) == os.path.realpath(output):
-            fail(f"--output {output}: this is the report to read; write somewhere else")
+            fail(f"--output {output}: this is the input report; choose another file")
     reports = [_read(name) for name in files]
     if files[1:]:
         print_side_by_side(reports, files, chosen, output)

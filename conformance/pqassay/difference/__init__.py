@@ -1,7 +1,8 @@
 """The difference of two files, by fields and not by offsets.
 
-What lives here: the fields of a file by their paths (`fields`), what became of each of them (`comparing`), the classes in which that is
-reported (`model`), its text (`text`) and the rows of bytes in it (`marks`).  What never comes in: a parser; all fields come from `pqassay.dump`.
+Contents: the fields of a file by path (`fields`), the changes of each field (`comparing`), the classes of the
+result (`model`), its text (`text`) and the rows of bytes in it (`marks`).  Excluded: a parser; all fields
+come from `pqassay.dump`.
 
 How it works.  Both files are dumped, and the fields of the same path are compared.  A field whose value is the same is at most *moved*.
 An offset that leads to the field of the same path as before *follows*: it changed because something else did.  A structure that only one

@@ -1,4 +1,4 @@
-"""What became of each field of a file: two dumps, compared path by path."""
+"""The outcome of each field of a file: two dumps, compared path by path."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Fields:
 
     Attributes:
         leaves: Its leaves by path. Where a path has several, the second one has the key ``PATH#1``, and so on.
-        errors: What kept further ones from being read.
+        errors: The error that ended reading.
 
     Raises:
         TooManyFields: There are too many.

@@ -32,7 +32,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one field, or of all fields below a path.
+    """The change of one field, or of all fields below a path.
 
     Attributes:
         kind: What.
@@ -66,7 +66,7 @@ class Difference:
     Attributes:
         old, new: The files.
         same: Whether they hold the same bytes.
-        changes: What became of fields, in the order of the new file.
+        changes: The changes of fields, in the order of the new file.
         follows: Offsets that lead to the field of the same path as before, which is elsewhere.
         moved: How many fields have the value that they had, at another offset.
         unchanged: How many have it at the same offset.

@@ -1,7 +1,7 @@
 """The trace of a file: what every byte of it is, as far as it can be read, and then the error.
 
-What lives here: for each kind of file (`pqassay.stores.kinds.dumped_as`) a module of its name with a function ``trace``, by which it is found,
-here or in a plug-in; and the forms in which the leaves are written (`forms`).  What never comes in: a verdict.
+Contents: for each kind of file (`pqassay.stores.kinds.dumped_as`), a module of that name with a function
+``trace``, here or in a plug-in; and the output forms of leaves (`forms`).  Excluded: verdicts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def dump(source: Source, sink: Sink, kind: str = DEFAULT_FILE) -> list[FormatErr
         kind: What kind of file it is, see `pqassay.stores.kinds.dumped_as`.
 
     Returns:
-        What kept further leaves from being read, with its place.
+        The errors that ended reading, with their places.
     """
     tracer = next(rooms(f"dump.{kind}"))
     return cast("list[FormatError]", tracer.trace(source, sink))

@@ -89,7 +89,7 @@ class BodyTrace:
                 if stated == 0:
                     continue
                 if encoding != Encoding.RLE:
-                    raise Malformed(f"{name.replace('_', ' ')} in an encoding that is not taken apart")
+                    raise Malformed(f"{name.replace('_', ' ')} in an encoding that is not decoded")
                 length = stated
                 if length is None:  # version 1 has it ahead of the levels
                     yield self._length(name, f"Bytes of the {name.replace('_', ' ')}.")

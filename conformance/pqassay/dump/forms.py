@@ -18,7 +18,7 @@ Sink = Callable[[list[Leaf]], None]
 
 
 class Selected:
-    """Hands on the leaves whose path matches a glob, or lies below a path that is named in full."""
+    """Passes on the leaves whose path matches a glob, or is below a path that is given in full."""
 
     def __init__(self, pattern: str, sink: Sink) -> None:
         escaped = pattern.replace("[", "[[]")  # indexes are not character classes

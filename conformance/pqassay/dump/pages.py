@@ -33,7 +33,7 @@ class ChunkTrace:
 
     Args:
         source: The file.
-        facts: What the footer says about the chunk.
+        facts: The facts of the footer about the chunk.
         path: Its path, ``row_groups[0].columns[1]``.
         start, end: Its bytes.
         leaf: Its column; ``None`` if the schema does not say.

@@ -15,7 +15,7 @@ from pqassay_spec.pm.trace import trace_pm
 
 PADDING = "padding: zeros"
 UNCLAIMED = "bytes that belong to no structure that could be read"
-UNCOMMITTED = "bytes behind those that are committed: no reader looks at them"
+UNCOMMITTED = "bytes after the committed size: readers ignore them"
 
 WINDOW = 1 << 20
 """Bytes of a gap in which something else than zeros is sought at once."""

@@ -1,7 +1,8 @@
 """Regions: the parts of a file that are traced one by one, and the leaves for bytes that are not taken apart.
 
-The regions of a file are found first, from its footer, and traced in the order of their bytes, so that no more than one of them
-need be in memory.  What the leaves of a region leave out, and what lies between two regions, gets a leaf that says what it is.
+The regions of a file are found first, from its footer, and traced in the order of their bytes. So at most one
+region is in memory.  Bytes of a region without a leaf, and bytes between two regions, get a leaf that
+describes them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOST_ERRORS = 100
 
 
 class Errors(list[FormatError]):
-    """What kept leaves from being read; no more than `MOST_ERRORS`, whatever a file does."""
+    """The errors that kept leaves from being read; at most `MOST_ERRORS` for any file."""
 
     def note(self, error: FormatError) -> None:
         """Add an error, unless there are enough."""
@@ -51,7 +52,7 @@ class Region(NamedTuple):
 
 def unparsed(path: str, start: int, end: int, reason: str) -> Leaf:
     """A leaf whose bytes are not taken apart."""
-    return Leaf(path, start, end - start, Unparsed(reason), "Bytes that are not taken apart.")
+    return Leaf(path, start, end - start, Unparsed(reason), "Bytes that are not decoded.")
 
 
 def structure(grammar: AnyConstruct, read: Callable[[], bytes], root: str, start: int) -> Tracer:
@@ -126,7 +127,7 @@ class Writer:
         is_shown = shared <= self._left
         self._left -= shared
         told = f"the bytes [{region.start}, {region.start + shared}) also belong to {widest.path}"
-        more = "" if is_shown else "; too much overlaps, so this is left out"
+        more = "" if is_shown else "; left out because too much overlaps"
         self._errors.note(Malformed(f"{told}{more}", field=region.path, offset=region.start, length=shared))
         if not is_shown and region.end > widest.end:  # its own part still needs a leaf
             own = unparsed(f"{region.path}.rest", widest.end, region.end, "left out, as it lies over others")

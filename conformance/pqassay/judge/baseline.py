@@ -4,8 +4,9 @@ An entry names a file, a rule and a column, not a place: places move whenever a 
 number of places instead, and a finding that has more than that counts again.  Gaps, which are what could not be looked at, are
 accepted the same way: by file, obstacle, and number of columns.
 
-Where files come every night, entries that name files hold for a day.  An entry may name a writer instead, by `created_by` of footers: then it
-holds for all that this writer wrote and will write, until it expires, and says why.
+If new files arrive every night, entries that name files are valid for only a day.  An entry may name a writer
+instead, by `created_by` of footers. It then covers all present and future files of this writer until it
+expires, and has a reason.
 """
 
 # ruff: noqa: PTH100, PTH118, PTH120, PTH123 - paths are text here, of any bytes
@@ -66,7 +67,7 @@ class KnownEntry:
 
 @dataclass(frozen=True)
 class WriterEntry:
-    """What is known of everything that a writer wrote, in files that are there and in files to come.
+    """A known finding of a writer, in present and future files.
 
     ``created_by`` is a pattern for the writer that the footer names, with the wildcards of file names; ``rule`` is as in `Entry`, ``column``
     any if there is none.  ``expires`` is the last day on which it holds, such as ``"2027-01-31"``, in UTC.
@@ -144,7 +145,7 @@ class Baseline:
         entries: dict[tuple[str, str, str | None], KnownEntry] = {}
         for entry in parsed.findings:
             if entry.key in entries:
-                raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is there twice")
+                raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} is listed twice")
             entries[entry.key] = entry
         return cls(name, entries, parsed.writers, release=_release(parsed))
 
@@ -157,9 +158,9 @@ class Baseline:
         keep: Baseline | None = None,
         by_writer: bool = False,
     ) -> Baseline:
-        """Make a baseline of all findings of a report, but for those of rules that came after the release to which the check is pinned.
+        """Make a baseline of all findings of a report, except findings of rules that are newer than the pinned release.
 
-        What does not fail the check yet must not be taken as known when it does.
+        A finding that does not fail the check yet must not count as known later.
 
         Args:
             report: The report.
@@ -332,8 +333,8 @@ def _why_stale(entry: KnownEntry, file: FileReport, coverage: Coverage) -> str:
     if file.outcome in UNJUDGED or entry.rule in coverage.not_checked:
         return _UNSEEN
     if entry.rule.startswith(GAP):
-        return "nothing is unchecked there any more"
-    return "the rule is not broken there any more"
+        return "the file no longer has unchecked parts"
+    return "the file no longer breaks the rule"
 
 
 def _clean(text: str) -> str:

@@ -112,7 +112,7 @@ class Work(Protocol):
 
     @property
     def listing(self) -> Listing | None:
-        """What lists folders, if not the judge."""
+        """The function that lists folders, if not the judge."""
         ...
 
     def judge(self, plan: CheckPlan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
@@ -139,32 +139,33 @@ def check(
     """Check files against the specification.
 
     Args:
-        target: The bytes of one file, or a `Source` of them, which is read in this process and stays open; or a path, a pattern
-            (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``), or several of them. In folders, everything below is checked that is called like a Parquet file or
-            ``_pm``; of one that is a Delta or Iceberg table, the table and its live files, and nothing else.
+        target: The bytes of one file, or a `Source` of them, which is read in this process and stays open. Or
+            one or several paths, patterns (``"lake/**/*.parquet"``) or URIs (``"s3://lake/sales"``). In
+            folders, all files below with a name of a Parquet file or ``_pm`` are checked. If a folder is a
+            Delta or Iceberg table, only the table and its live files are checked.
         kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
         beside: What is beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
-        jobs: Worker processes. Without them everything happens in this process, and a decoder that crashes takes it
-            along; with them (one is enough) it costs one file, which is `errored`.
+        jobs: Worker processes. Without them, everything happens in this process, and a crash of a decoder
+            ends it. With at least one, a crash only makes one file `errored`.
         timeout: Seconds that one file may take; by default 60 and one for each MB, at every tier; 0 for no limit. Without
             ``jobs`` there is none.
         memory: Bytes that a worker may allocate, on Linux; by default its share of the machine; 0 for no limit.
-        progress: Told about each file.
-        **options: What is looked for, in which files, and what counts: the options of ``pqassay check``, by the same names
-            (``skip_rule`` for ``--skip-rule``); see `pqassay.judge.options.CheckOptions`.
+        progress: Called with each file.
+        **options: The options of ``pqassay check``, under the same names (``skip_rule`` for ``--skip-rule``);
+            see `pqassay.judge.options.CheckOptions`.
 
     Returns:
         The report, the same for any number of jobs. Broken files are findings in it; nothing that bytes can do raises.
 
     Raises:
-        UsageError: No such tier, level or profile, a tier without pages with ``crc``, a pattern that matches no rule,
-            no rule left to test, jobs or limits with a source, a path that leads nowhere, nothing to
-            check, a baseline that cannot be read.
+        UsageError: An unknown tier, level or profile; ``crc`` with a tier that does not read pages; a pattern
+        that matches no rule, or no rule left to test; jobs or limits with a source; a path that does not
+        exist, or nothing to check; an unreadable baseline.
     """
     if jobs is not None and jobs < 1:
         raise UsageError(f"jobs must be at least 1, not {jobs}")
     if _is_source(target) and any(limit is not None for limit in (jobs, timeout, memory)):
-        raise UsageError("a source is judged in this process: leave out jobs, timeout and memory")
+        raise UsageError("a source is judged in the calling process: leave out jobs, timeout and memory")
     plan = planned(target, kind=kind, beside=beside, **options)
     return carried_out(plan, jobs=jobs, timeout=timeout, memory=memory, progress=progress)
 
@@ -279,7 +280,7 @@ def concluded(plan: CheckPlan, results: Iterable[Judged], progress: Progress | N
     Args:
         plan: What was to be judged.
         results: The verdicts, in the order of the plan's targets.
-        progress: Told about each file as its verdict comes.
+        progress: Called with each file and its verdict.
     """
     files, coverages = _collected(results, len(plan.targets), progress)
     report = Report(
@@ -384,7 +385,7 @@ def _found(
 def _limited(target: AnyPath | AnyBytes | Sequence[AnyPath], only: OnlyFiles) -> AnyPath | Sequence[AnyPath]:
     """The paths of a check that is limited to a list: all that is on the list, unless something is named."""
     if is_content(target):
-        raise UsageError("a list of files goes with paths, not with bytes")
+        raise UsageError("a list of files needs paths, not bytes")
     return cast("AnyPath | Sequence[AnyPath]", target) or only.targets
 
 
@@ -420,7 +421,7 @@ def _moment(options: CheckOptions) -> Moment | None:
         if number is not None and type(number) is not int:
             raise UsageError(f"{name} must be a whole number, not {number!r}")
         if number is not None and number < 0:
-            raise UsageError(f"{name} must not be negative, and is {number}")
+            raise UsageError(f"{name} must not be negative, but is {number}")
     if ref is not None and not isinstance(ref, str):
         raise UsageError(f"ref must be the name of a branch or tag, not {ref!r}")
     return Moment(version, snapshot, ref)
@@ -434,7 +435,7 @@ def _asked_moment(options: CheckOptions) -> str | None:
 def _why_nothing(found: Found) -> str:
     reasons = [f"{entry.count} ignored ({entry.reason})" for entry in found.ignored]
     if not reasons:
-        reasons = ["name files, or folders that hold Parquet files"]
+        reasons = ["name files, or folders of Parquet files"]
     return "; ".join(["nothing to check", *reasons])
 
 

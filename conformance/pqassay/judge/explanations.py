@@ -49,7 +49,7 @@ class _Place:
 
     @cached_property
     def facts(self) -> ColumnMetaData:
-        """What the footer says about the chunk."""
+        """The facts of the footer about the chunk."""
         facts = self.group.columns[self.column].meta_data
         if facts is None:
             raise NotApplicable

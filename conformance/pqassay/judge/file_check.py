@@ -112,7 +112,7 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
         return f"no rule is left to test: a CRC {NEEDS_BODIES}"
     deeper = [rule for rule in asked if not options.reaches(rule.tier)]
     if not deeper:
-        return "no rule is left to test: all are left out"
+        return "no rule is left to test: all are skipped"
     tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
     others = f" and {len(deeper) - 1} other{'s' * (len(deeper) > 2)} need" if len(deeper) > 1 else " needs"
     told = f"no rule is left to test at tier {options.tier}: {deeper[0].id}{others} tier {tiers}"
@@ -142,7 +142,7 @@ def check_source(
         kind: The kind of file that the bytes are; rules for other kinds are not applicable.
         beside: Opens a file of the same folder by its name.
         table: The table that is judged, or to which the file belongs.
-        claims: What that table says about the file.
+        claims: The claims of that table about the file.
 
     Returns:
         The report, and the coverage that it will name.

@@ -1,7 +1,7 @@
 """The options of a check, each declared once.
 
-The command line, ``pqassay.toml`` and the pages of the guide are made of these declarations; in Python they are the keywords of
-`pqassay.check`, and Spark's check takes the same ones.
+The command line, ``pqassay.toml`` and the guide use these declarations. In Python, they are the keywords of
+`pqassay.check`; Spark's check has the same ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Option:
         help: What it does, as the help page and the guide say it.
         panel: The heading below which it is listed.
         kind: How its value is written.
-        metavar: What stands for that on the help page.
+        metavar: The placeholder on the help page.
         short: A short form of that.
         in_file: Whether ``pqassay.toml`` may set it.
         rare: Whether only the page of ``--help-all`` lists it.

@@ -1,10 +1,11 @@
-"""Whatever judging a file may import, imported at once.
+"""Imports everything that judging a file may need.
 
-Workers begin as copies of a process that has imported this module.  Left alone, each of them would import the checks and what
-reads values when its first file needs them, which takes longer than judging most files.
+Workers begin as copies of a process that has imported this module.  Otherwise, each worker would import the
+checks and the reading of values for its first file, which takes longer than judging most files.
 
-Arrow reserves 1 GiB of addresses as soon as it needs a little memory, and a copy would begin with so much less of the memory that it
-is given.  So what is imported here may take no more than the smallest worker has, and Arrow makes do with that.
+Arrow reserves 1 GiB of address space as soon as it needs any memory, and a copy would start with that much
+less of its limit.  So the imports here take at most the memory of the smallest worker, and Arrow works with
+that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Shapes of breakages: by what one file breaks a rule like another does.
 
-Two breakages of a rule have the same shape if the same field of the same structure is broken, in a column whose values compare alike, in
-the same direction, and in the same words.  What engines do with a golden file is reported for files that break the rule in that shape alone.
+Two violations of a rule have the same shape if they break the same field of the same structure, in columns
+with the same comparison, in the same direction, and with the same message.  The behavior of engines with a
+golden file is only reported for files that break the rule in that shape.
 """
 
 from __future__ import annotations

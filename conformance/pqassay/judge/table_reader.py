@@ -1,7 +1,7 @@
-"""What judging a table asks of its format, and the files of a table.
+"""The interface of a table format for judging, and the files of a table.
 
-A format of tables is that of a plug-in (`pqassay.stores.formats`): the judge knows that a table is a target whose metadata speak of other
-files, and asks its `TableReader` which they are and what the table says about them.
+Table formats are plug-ins (`pqassay.stores.formats`). To the judge, a table is a target whose metadata
+describe other files; its `TableReader` returns these files and the table's claims about them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Live:
 
 
 class TableView(Protocol):
-    """What a report says about a table beside findings."""
+    """The facts of a report about a table, apart from findings."""
 
     @property
     def size(self) -> int:
@@ -69,12 +69,12 @@ class TableView(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """What of it is not judged."""
+        """The parts of it that are not judged."""
         ...
 
 
 class TableReader(Protocol):
-    """What a format of tables answers about its tables."""
+    """The interface of a table format for its tables."""
 
     def live(self, table: TableAt) -> Live:
         """The files of a table at its moment.
@@ -93,7 +93,7 @@ class TableReader(Protocol):
         ...
 
     def number(self, table: TableAt) -> int | None:
-        """The number of the state that is judged; ``None`` for a table without one. Raises what cannot be read."""
+        """The number of the state that is judged; ``None`` for a table without one. Raises the error of reading."""
         ...
 
     def moment(self, number: int) -> Moment:
@@ -109,7 +109,7 @@ class TableReader(Protocol):
         ...
 
     def rewriting(self, claims: FileClaims) -> str:
-        """What rewrites a file of a table: the remedy of what is wrong in the file itself."""
+        """The command that rewrites a file of a table: the remedy for damage in the file itself."""
         ...
 
 
@@ -141,7 +141,7 @@ def engine_of(file: FileUnderTest) -> str | None:
 
 
 def notes_about(file: FileUnderTest) -> list[str]:
-    """What of a table is not judged."""
+    """The parts of a table that are not judged."""
     try:
         return _view(file).notes
     except UNREADABLE:

@@ -31,7 +31,7 @@ def default_seconds(size: int) -> float:
 
 def out_of_time(seconds: float) -> str:
     """The reason why a file that took longer is not judged."""
-    return f"judging it took longer than {seconds:.0f} s; --timeout gives it more"
+    return f"judging it took longer than {seconds:.0f} s; raise --timeout"
 
 
 @contextlib.contextmanager

@@ -254,14 +254,14 @@ def result_of(pool: ProcessPool, future: ProcessFuture[Result], seconds: float |
     end = None if seconds is None else time.monotonic() + seconds
     while not wait([future], timeout=GLANCE).done:
         if not pool.active and not future.done():
-            raise BrokenProcessPool("the worker processes end as soon as they begin")
+            raise BrokenProcessPool("the worker processes end at once")
         if end is not None and time.monotonic() > end:
             raise TimeoutError
     return future.result()
 
 
 def end_group(leader: int) -> None:
-    """End what a worker that led a group, and has ended, left behind there: first in peace, then by force."""
+    """End the remaining processes of the group of a worker that has ended: first with SIGTERM, then by force."""
     for sent in (signal.SIGTERM, signal.SIGKILL):
         end = time.monotonic() + FAREWELL
         while left := _group(leader):
@@ -365,8 +365,10 @@ class _Run:
             self._restart(task, pending)
             return []
         if not self.has_worked:
-            raise UsageError("the worker processes end as soon as they begin; is there enough memory?")
-        return [unjudged(target, self.settings, "no worker process survived it") for target in task.targets]
+            raise UsageError("the worker processes end at once; is there enough memory?")
+        return [
+            unjudged(target, self.settings, "every worker process crashed on it") for target in task.targets
+        ]
 
     def _is_done(self, future: ProcessFuture[list[Judged]]) -> bool:
         """Wait for a task; ``False`` if the pool broke and will never do it.
@@ -407,7 +409,7 @@ def judged(
         targets: The files.
         settings: How to judge them.
         limits: How many workers, and what one may use.
-        judge: What a worker does with a batch of files; a function that it can import.
+        judge: The function that a worker calls with a batch of files; it must be importable.
 
     Raises:
         UsageError: The limit on memory is too low, or no worker can be started.

@@ -1,4 +1,4 @@
 """Literals: rows and predicates as golden files and the protocol write them in JSON, and whether a row satisfies one.
 
-What lives here: plain Python over parsed JSON.  What never comes in: any library, and anything about files.
+Contents: plain Python over parsed JSON.  Excluded: libraries, and code about files.
 """

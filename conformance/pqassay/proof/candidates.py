@@ -1,8 +1,8 @@
 """Queries that may show what a finding does: made of the values that the false claim hides.
 
-A claim about a column chunk or a page is false about certain values: those beyond a bound, those that a bloom filter lacks,
-the nulls of a page that is said to have none, the rows of a page that is elsewhere.  A reader that believes the claim
-loses these, or takes others for them.
+A false claim about a column chunk or a page concerns certain values: values beyond a bound, values that a
+bloom filter lacks, nulls of a page with a null count of 0, or rows of a page at another place.  A reader that
+believes the claim loses these, or takes others for them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RowStretch:
         rows: All values of the chunk, in the type in which they are compared.
         page: The data page, ``None`` for the whole chunk.
         start, end: The rows of the row group.
-        part: What of the chunk the finding is about: the rest of the field path.
+        part: The part of the chunk that the finding is about: the rest of the field path.
     """
 
     chunk: ColumnChunkUnderTest
@@ -130,7 +130,7 @@ def every_column(values: TrueValues) -> Query:
         if len(columns) == 2:
             break
     if not columns:
-        raise NoQuery("there is no column that a query of all engines can name")
+        raise NoQuery("there is no column that all engines can query")
     return Query(tuple(columns))
 
 

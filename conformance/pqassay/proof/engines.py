@@ -1,8 +1,8 @@
 """The engines that queries are tried on, each as a few lines of Python.
 
-What is run is what is shown: the lines that a worker runs are those that a report gives to users who want to see for
-themselves, with nothing of this project in them.  So they are beside the drivers of ``conformance/implementations``, which ask the
-same engines in the terms of the protocol; a test compares what the two find about damaged files.
+A worker runs exactly the lines that a report shows to users, without code of this project.  The drivers of
+``conformance/implementations`` query the same engines through the protocol; a test compares the results of
+both for damaged files.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Engine:
     """An engine.
 
     Attributes:
-        name: What options call it.
-        title: What reports call it.
-        distribution: What pip calls it.
+        name: Its name in options.
+        title: Its name in reports.
+        distribution: Its name for pip.
         program: Writes its program.
         rows: An expression that makes a list of tuples of ``result``.
         starts_slowly: Whether it is asked last, and as little as possible.
@@ -316,7 +316,7 @@ def _fastparquet(path: str, query: Query) -> str:
         if column.kind in (QueryKind.DECIMAL, QueryKind.DATE, QueryKind.TIMESTAMP):
             raise Unwritable(f"fastparquet reads a {column.kind} as something else")
         if column.has_nan:
-            raise Unwritable("fastparquet does not tell NaN from null")
+            raise Unwritable("fastparquet does not distinguish NaN from null")
     names = list(dict.fromkeys([c.name for c in query.columns] + [p.column.name for p in query.where]))
     groups = ", ".join(
         f"({strings([part.column.name, OPERATORS[part.operator]])}, {python_value(part.column, part.value)})"

@@ -47,7 +47,7 @@ class QueryColumn:
 
     Attributes:
         name: Its name, without groups around it.
-        kind: What its values are.
+        kind: The kind of its values.
         type: The type of the values that are compared with an engine's; see `pqassay.proof.true_values`.
         has_nan: Whether NaN is among its values, which some engines do not tell from null.
     """

@@ -1,4 +1,4 @@
-"""What asking engines about a table needs of its format; see `pqassay.stores.formats`."""
+"""The interface of a table format for queries of engines; see `pqassay.stores.formats`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TableCopy:
 
 
 class TableProof(Protocol):
-    """What a format of tables answers about engines that read its tables."""
+    """The interface of a table format for engines that read its tables."""
 
     def engines(self, spark_packages: str) -> tuple[Engine, ...]:
         """The engines that read tables of the format, Spark with some packages."""

@@ -1,8 +1,8 @@
 """Rows at stake: what the findings of a report do to the readers of the files, shown by queries.
 
-For each finding that costs rows, queries are made of the values that its false claim hides, and tried on the engines that are
-installed here.  The true rows come from the pages.  An engine's answer counts only if it answers the same query on
-a healthy copy of the values rightly: what an engine gets wrong by itself is not the file's fault.
+For each finding that costs rows, queries are made of the values that its false claim hides, and tried on the
+engines that are installed here.  The true rows come from the pages.  An engine's answer counts only if its
+answer to the same query of a healthy copy is right: its own mistakes are not the file's fault.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def proved(
     Args:
         report: The report; its files are where it says.
         engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
-        spark_packages: Packages by which Spark reads tables, as its ``--packages`` has them; without, it is asked about files alone.
+        spark_packages: Packages with which Spark reads tables, as in its ``--packages``; without them, it is
+            only asked about files.
         timeout: Seconds that a query may take; by default as `pqassay.judge.workers.WorkerLimits` has it.
         memory: Bytes that a process may allocate, on Linux; by default its share of the machine.
         progress: Called with the number of findings that are proved, and of how many.
@@ -174,7 +175,7 @@ def _proofs(
             else:
                 planned = running.plan(file.path, findings, folder, file.size)
         except (*ENDINGS, OSError) as error:
-            reason = f"the true rows cannot be told: {ending(error)}"
+            reason = f"the true rows are unknown: {ending(error)}"
             return [Proof("not provable", reason=reason) for _ in findings]
         about = ("", "") if table is None else (table.path, table.kind)
         trial = _Trial(file, planned.queries, folder, running, engines, places, *about)
@@ -198,7 +199,7 @@ def _told(
     mine: Sequence[Engine] = () if table is None else engines[table.kind]
     if mine:
         return _proofs(file, findings, running, mine, table)
-    reason = "the table of the file is not around it" if table is None else "no engine reads such tables"
+    reason = "the file is not inside its table" if table is None else "no engine can read such tables"
     return [Proof("not provable", reason=reason) for _ in findings]
 
 

@@ -1,7 +1,7 @@
 """The values of a file as a query sees them: numbers, texts, dates, made of what tier ``values`` decodes.
 
-No engine has a say in them, no statistics and no index: the pages are walked from their first header on, and every row that
-they hold counts, whatever number the footer gives.
+They do not use engines, statistics or indexes: the pages are read from the first header on, and all of their
+rows count, whatever the footer says.
 """
 
 from __future__ import annotations

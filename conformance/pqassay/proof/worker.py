@@ -87,12 +87,12 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
                         queries[query] = len(queries_planned)
                         queries_planned.append(planned(query, values, folder, len(queries_planned)))
                     numbers.append(queries[query])
-                of_findings.append(numbers or "there is no value by which a query could tell")
+                of_findings.append(numbers or "no value can show the difference in a query")
             except NoQuery as reason:
                 of_findings.append(str(reason))
             # A value beyond its type is one that no library holds.
             except (NotChecked, FormatError, pa.ArrowException, OverflowError) as reason:
-                of_findings.append(f"the true rows cannot be told: {reason}")
+                of_findings.append(f"the true rows are unknown: {reason}")
     return QueryPlan(queries_planned, of_findings)
 
 
@@ -134,7 +134,8 @@ class ProofAnswer:
     """Answer of an engine to a query.
 
     Attributes:
-        rows, lost, wrong: How many rows it returned; true ones that it did not; returned ones that are not true.
+        rows, lost, wrong: The number of returned rows, of true rows that are missing, and of returned rows
+            that are not true.
         wrong_row: The first of those, if Python writes its values without further names.
         error: Why there are no rows.
         has_panicked: Whether that was not an error that the engine knows.

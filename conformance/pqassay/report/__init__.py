@@ -1,11 +1,11 @@
 """Reports: their classes, and every form in which they are written and read.
 
-What lives here: the model of the report of a check (`model`) and of a run (`run.model`), whose JSON Schemas are derived from
+Contents: the model of the report of a check (`model`) and of a run (`run.model`), whose JSON Schemas are derived from
 the classes, a renderer for each format, reading a report again, and comparing two.
 
-What never comes in: judging.  A renderer gets a report and a stream, and looks at nothing else, so that what is read from JSON
-is rendered byte by byte as what was just made.  This room imports only the specification, and rendering libraries where
-they are used.  Public names are those below.
+Excluded: judging files.  A renderer only uses a report and a stream, so a report that was read from JSON is
+rendered exactly like a new one.  This room imports only the specification, and rendering libraries where they
+are used.  Public names are those below.
 """
 
 from __future__ import annotations

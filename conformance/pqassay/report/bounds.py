@@ -1,8 +1,8 @@
-"""What a sample says about all files: upper bounds of a share, and the sizes that a bound takes.
+"""Conclusions from a sample about all files: upper bounds of a share, and the sample size for a bound.
 
-A bound is exact in the sense of Clopper and Pearson: whatever the true share is, the bound is below it in at most ``risk`` of all samples.
-Where it is known how many files there are, the hypergeometric distribution takes the place of the binomial one, so that a sample of nearly all
-files says nearly all.
+A bound is exact in the sense of Clopper and Pearson: whatever the true share is, the bound is below it in at
+most ``risk`` of all samples. If the number of files is known, the hypergeometric distribution replaces the
+binomial one, so a sample of nearly all files gives a tight bound.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ UNKNOWN = "unknown"
 class SampleBound:
     """A bound on how many of the files of a writer break a rule; of all files where there is no ``writer``.
 
-    ``files`` of the sample were tested, and ``broken`` of them break it; with the confidence of the sample, ``at_most`` of all files of the writer do, as a fraction.
+    ``files`` of the sample were tested, and ``broken`` of them break it. With the confidence of the sample,
+    at most the fraction ``at_most`` of all files of the writer break it.
     """
 
     rule: str

@@ -35,11 +35,11 @@ class ComparedEntry:
         where: The file or the case.
         part: The column or the operation.
         rule: The rule, where there is one.
-        before: What the earlier report says.
-        after: What the later report says.
+        before: The value in the earlier report.
+        after: The value in the later report.
         counted: Whether this is a reason to fail.
-        severity: What was observed of a result of a run, see `SEVERITIES`: later, or earlier where it is right now.
-        cause: What results with the same cause have in common.
+        severity: The observation of a result of a run, see `SEVERITIES`: later, or earlier where it is right now.
+        cause: The common parts of results with the same cause.
     """
 
     change: Change
@@ -252,7 +252,7 @@ def _remarks_of_runs(old: RunReport, new: RunReport) -> list[str]:
             f"the earlier result is scored by revision {numbers[0]}, the later one by {numbers[1]}"
         )
     if old.asked_about != new.asked_about:
-        remarks.append("not the same cases were asked, so that the digests of golden files say nothing")
+        remarks.append("different cases were asked, so the digests of golden files cannot be compared")
     else:
         if old.suite_sha256 != new.suite_sha256:
             remarks.append("the cases are not the same")

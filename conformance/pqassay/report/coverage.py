@@ -17,7 +17,7 @@ class Unchecked:
     """Rules that were not checked for one reason.
 
     Attributes:
-        obstacle: What kept them from being checked.
+        obstacle: The reason why they were not checked.
         reason: Why.
         rules: Their ids, sorted.
         files: On how many files at least one of them was not checked.

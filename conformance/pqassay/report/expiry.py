@@ -1,4 +1,4 @@
-"""The day that decides what has expired: that of UTC, so that an entry ends at the same moment on every machine."""
+"""The current day in UTC, so an entry expires at the same time on every machine."""
 
 from __future__ import annotations
 

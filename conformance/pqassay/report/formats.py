@@ -48,7 +48,7 @@ SUFFIXES = {
 
 
 def format_of(chosen: str | None, output: Path | None) -> FormatName:
-    """The format of a report: the one that was chosen, else the one that the name of the file says."""
+    """The format of a report: the chosen one, else the one of the file's name."""
     if chosen is not None or output is None:
         return FormatName(chosen or FormatName.TEXT)
     return SUFFIXES.get(output.suffix.lower(), FormatName.TEXT)

@@ -1,7 +1,8 @@
 """The gate of a check: which findings fail it, and in how many files, where not every finding is worth a red build.
 
-A finding concerns a gate by what it does to users: by the worst that breaking its rule could do, or by what engines were seen to do.
-A gate changes the exit code and nothing of the verdicts: a file that breaks a rule is nonconformant or untrue behind any gate.
+A gate selects findings by effect: by the worst effect that breaking the rule could have, or by effects that
+engines showed. A gate changes the exit code and nothing of the verdicts: a file that breaks a rule is
+nonconformant or untrue behind any gate.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Gate:
         return self.files <= self.max_files
 
     def concerns(self, finding: Finding) -> bool:
-        """Whether a finding does what this gate is about.
+        """Whether a finding has an effect of this gate.
 
         >>> from types import SimpleNamespace as Some
         >>> Gate(["rows lost"]).concerns(Some(could="pruning lost", observed=None))
@@ -55,7 +56,7 @@ class Gate:
         return finding.could in self.effects or seen in self.effects
 
     def has_seen(self, finding: Finding) -> bool:
-        """Whether engines were seen to do what this gate is about: then a WARN counts as well as a FAIL.
+        """Whether engines showed an effect of this gate: then a WARN counts like a FAIL.
 
         >>> from types import SimpleNamespace as Some
         >>> found = Some(verdict="WARN", known=False, could="rows lost", observed=Some(effect="rows lost"))

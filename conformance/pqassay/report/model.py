@@ -98,9 +98,9 @@ ProofOutcome = Literal["misled", "refused", "not misled", "not provable"]
 class EngineAnswer:
     """Answer of an engine to a query.
 
-    ``rows`` is how many it returned, ``lost`` how many true ones it did not return, ``wrong`` how many it returned that are
-    not true.  ``error`` says what kept it from an answer, ``reproduce`` is a line for a shell that prints ``rows``, and how
-    often the first wrong row is among them.
+    ``rows`` is how many it returned, ``lost`` how many true ones it did not return, ``wrong`` how many it
+    returned that are not true.  ``error`` is the reason for a missing answer. ``reproduce`` is a shell line
+    that prints ``rows``, and the number of occurrences of the first wrong row.
     """
 
     engine: str
@@ -117,10 +117,11 @@ class EngineAnswer:
 class Proof:
     """A query that shows what a finding does to its readers.
 
-    ``true_rows`` counts the rows that the query has by the values in the pages, which no index and no engine had a say in.
-    ``predicate`` is a tree as the protocol has them, ``None`` for all rows; ``tried`` counts the queries from which this
-    one was chosen.  A query without ``columns`` asks how many rows there are: then ``rows``, ``lost`` and ``wrong`` of an answer are what an engine says, and
-    by how many that is too few or too many.  ``reason`` says why there is no query.
+    ``true_rows`` counts the rows that the query has by the values in the pages, which no index and no engine
+    had a say in. ``predicate`` is a tree as the protocol has them, ``None`` for all rows; ``tried`` counts
+    the queries from which this one was chosen.  A query without ``columns`` asks for the number of rows. Then
+    ``rows`` of an answer is the engine's number, ``lost`` is how much it is too low, and ``wrong`` how much
+    it is too high.  ``reason`` says why there is no query.
     """
 
     outcome: ProofOutcome
@@ -142,14 +143,18 @@ class Proof:
 class Finding:
     """One rule broken in one column of one file.
 
-    ``could`` is the worst that breaking the rule can do to some reader, ``observed`` what engines were seen to do with golden files
-    that break it in the same ``shape`` (`pqassay.judge.shapes`), ``None`` where there are none.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
-    rendered without the file.  ``remedy`` is a command that repairs the file, or what else to do; INFO has none.  ``known`` is true if the baseline lists it: then it
-    does not count for the outcome.  ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.  ``proof`` shows
-    what engines do with this very file, where that was asked for.  ``files`` are the files that a finding about a table is about, relative to the
-    table, `MOST_FILES` at most.  ``also`` are other rules that the same damage breaks; they are not checked where this one speaks for
-    them.  ``compares_values`` is true where a claim is held against values, and either may be wrong; ``weighed`` says which is likelier.
-    ``basis`` is the source of the rule: the document states it, it follows from the document, or this specification adds it.
+    ``could`` is the worst effect that breaking the rule can have on a reader. ``observed`` is the effect on
+    engines of golden files that break it in the same ``shape`` (`pqassay.judge.shapes`), or ``None`` without
+    such files.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report
+    can be rendered without the file.  ``remedy`` is a command that repairs the file, or what else to do; INFO
+    has none.  ``known`` is true if the baseline lists it: then it does not count for the outcome.
+    ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.
+    ``proof`` shows what engines do with this very file, where that was asked for.  ``files`` are the files
+    that a finding about a table is about, relative to the table, `MOST_FILES` at most.  ``also`` are other
+    rules that the same damage breaks; they are not checked where this one speaks for them.
+    ``compares_values`` is true where a claim is held against values, and either may be wrong; ``weighed``
+    says which is likelier. ``basis`` is the source of the rule: the document states it, it follows from the
+    document, or this specification adds it.
     """
 
     rule: str
@@ -231,7 +236,7 @@ class Gap:
 
     @property
     def name(self) -> str:
-        """What a baseline calls it."""
+        """Its name in a baseline."""
         return f"{GAP}{self.obstacle}"
 
     @property
@@ -366,7 +371,7 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """The highest of: 0 conformant, 1 nonconformant or untrue, 3 stale entries in the baseline, 4 not all could be judged, 70 where only mistakes of ours are to blame for that.
+        """The highest of: 0 conformant, 1 nonconformant or untrue, 3 stale entries in the baseline, 4 not all could be judged, 70 if only mistakes in pqassay are the reason for that.
 
         With ``complete``, files that are gone or that `is_partly_checked` names could not all be judged. With a ``gate``, that
         says whether 1 or 0.  With a ``pin``, findings of later rules do not lead to 1.

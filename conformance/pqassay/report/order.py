@@ -1,7 +1,7 @@
 """The order of files and rules in reports for people: what is worst comes first. JSON keeps the order of the check.
 
-The verdict decides, then harm that was seen, then harm that is possible: of two findings with one verdict, the one by which an
-engine was seen to lose rows is before one that could do so.
+The order is by verdict, then by observed effect, then by possible effect: with equal verdicts, a finding that
+made an engine lose rows comes before one that could do so.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ HARMLESS: Gravity = (len(VERDICTS), 0, 0)
 def gravity(verdict: str, observed: str, could: str) -> Gravity:
     """The gravity of a finding by its verdict, the effect that was seen, and the one that is possible.
 
-    Where no harm was seen, it makes no difference whether anybody could be asked.  Verdicts of runs, which are others, come last.
+    Without observed harm, it does not matter whether any engine could be asked.  Verdicts of runs, which are
+    others, come last.
     """
     return _rank(VERDICTS, verdict), _rank(HARM, observed), _rank(EFFECTS, could)
 
@@ -43,7 +44,7 @@ def gravity_of(finding: Finding) -> Gravity:
 
 
 def observed_effect(finding: Finding) -> str:
-    """What was seen of a finding's rule, in one word; empty where the report does not say."""
+    """The observed effect of a finding's rule in one word; empty if the report has none."""
     return "" if finding.observed is None else finding.observed.effect
 
 

@@ -1,6 +1,7 @@
 """The pin of a check: the release whose rules fail it, so that an upgrade of pqassay turns no build red.
 
-A pin changes the exit code and no verdict: what breaks a later rule is reported, and the last line says that it does not fail the check.
+A pin changes the exit code but no verdict: findings of later rules are reported, and the last line says that
+they do not fail the check.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ KNOWN = ", ".join(RELEASES)
 """The releases to which a check can be pinned, in words."""
 
 NO_PREVIEW = (
-    "previews are gone: every rule fails a check. Remove it; to report rules since "
+    "previews no longer exist: every rule fails a check. Remove it; to report rules since "
     f"{RELEASES[-1]} without failing the check, write {{}}"
 )
 """The answer to those who still ask for previews, with a place for what they can write instead."""
@@ -48,7 +49,7 @@ class Pin:
     later: dict[str, str] = field(default_factory=dict[str, str])
 
     def line(self, findings: Iterable[Finding]) -> str:
-        """How many findings of later rules do not fail the check, in one line; empty if there are none.
+        """A line with the number of findings of later rules that do not fail the check; empty if there are none.
 
         >>> from types import SimpleNamespace as Some
         >>> Pin("0.6", {"DLT-012": "0.7"}).line([Some(rule="DLT-012", verdict="FAIL")])

@@ -1,6 +1,6 @@
 """Reads the JSON of a report again, of ``pqassay check`` and of ``pqassay suite run``.
 
-What is read renders as what was written: every renderer works on these classes alone.
+A report that was read renders like the one that was written: every renderer only uses these classes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def parse(content: bytes, name: str) -> Report | RunReport:
 
     Args:
         content: The bytes.
-        name: What messages call them.
+        name: Its name in messages.
 
     Raises:
         UsageError: It is not a report, or one of another version; the message names file and member.

@@ -1,8 +1,8 @@
 """Reports without values: what a check says about data, without the data.
 
-What a message, an expectation or a query repeats of a file becomes its type, its length and a digest, and dumps of bytes are left
-out.  Digests are salted: without the salt values cannot be tried out, and with the same salt those of two runs can be compared.
-Names of files and columns, places, counts of rows and remedies stay.
+Values of a file in messages, expectations and queries are replaced by type, length and a digest, and dumps of
+bytes are left out.  Digests are salted: without the salt values cannot be tried out, and with the same salt
+those of two runs can be compared. Names of files and columns, places, counts of rows and remedies stay.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _KINDS = (
 
 
 def salt_of(chosen: str | None) -> str:
-    """The salt that was chosen, else that of the environment, else one of this run alone."""
+    """The chosen salt, else that of the environment, else a random one for this run."""
     return chosen or os.environ.get(SALT_VARIABLE) or secrets.token_hex(16)
 
 
@@ -55,7 +55,7 @@ def without_values(report: Report, salt: str | None = None) -> Report:
 
     Args:
         report: The report.
-        salt: What digests begin with; see `salt_of`.
+        salt: The beginning of digests; see `salt_of`.
     """
     key = salt_of(salt).encode("utf-8", "surrogateescape")
     coverages = {

@@ -19,7 +19,7 @@ from pqassay_spec.rules.releases import release
 COMPARE = "compare the values with their source"
 """What to do first about a finding that holds a claim against values."""
 
-COMPARE_FIRST = f"{COMPARE}: either they, or what is said about them, may be wrong"
+COMPARE_FIRST = f"{COMPARE}: either they or the metadata may be wrong"
 """The same with the reason. Without the claim, nothing shows that values are damaged."""
 
 COMPARE_BEFORE = f"{COMPARE}: what the remedy removes may be all that shows that they are damaged"
@@ -84,7 +84,7 @@ def _promotions(rule: Rule) -> Iterable[tuple[str, str]]:
 
 
 def newer(rule: Rule) -> str:
-    """The note that a rule follows the pinned text, with what a newer one permits; empty where no newer one is known.
+    """A note that a rule follows the pinned text, and what a newer text permits; empty without a newer text.
 
     >>> from pqassay_spec.rules.catalogue import rules
     >>> newer(rules()["DLT-054"])[:41]

@@ -1,6 +1,6 @@
 """The status of implementations, feature by feature, as ``pqassay suite status`` prints it: the table, and its formats.
 
-A cell says what results show and nothing else.  What was not asked, or what no answer can show, is never a *no*.
+A cell only says what results show.  Without a question, or an answer that can show it, a cell is never *no*.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Aspect = Literal["reads", "decodes", "writes", "uses", "checks"]
 what breaks it is refused."""
 
 ASPECTS: dict[Aspect, str] = {
-    "reads": "gives the rows of valid files that have it",
+    "reads": "returns the rows of valid files with it",
     "decodes": "reads the structure itself",
-    "writes": "writes it when asked to, and rightly",
-    "uses": "relies on it in queries",
-    "checks": "refuses files in which it is wrong",
+    "writes": "writes it correctly when asked to",
+    "uses": "uses it in queries",
+    "checks": "refuses files with errors in it",
 }
 
 Tick = Literal["yes", "partly", "no", "not shown", "not asked"]
@@ -44,7 +44,7 @@ CASES_SHOWN = 4
 
 @dataclass(frozen=True)
 class StatusCell:
-    """What one implementation makes of one feature.
+    """The results of one implementation for one feature.
 
     Attributes:
         implementation: Its name and version.
@@ -102,7 +102,7 @@ class StatusRow:
 
 @dataclass(frozen=True)
 class Contradictions:
-    """What results contradict in a status that somebody else keeps.
+    """Contradictions between results and a published status.
 
     Attributes:
         feature: The id of the feature.
@@ -124,7 +124,7 @@ class StatusTable:
     """Rows, and the implementations that they are about.
 
     Attributes:
-        against: What the status that was compared is called.
+        against: The name of the compared status.
         differences: What results contradict in it.
     """
 

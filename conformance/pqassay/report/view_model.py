@@ -58,7 +58,7 @@ class Item:
         tone: Its colour.
         rule: The rule, where there is one.
         could: The worst that it can do to users.
-        observed: What engines were seen to do with it, in one word, or in a run what the driver did; empty for neither.
+        observed: The observed effect on engines in one word, or on the driver in a run; empty for neither.
         message: What is wrong, in one line.
         known: It was known before and does not count.
         not_failing: It does not fail the check, since its rule came after the release to which that is pinned.
@@ -147,7 +147,7 @@ class View:
     Attributes:
         kind: ``check`` or ``run``.
         title: What was done.
-        outcome: What came of it.
+        outcome: Its outcome.
         tone: Its colour.
         place: What a place is called: ``file`` or ``case``.
         facts: Labels and values about the whole.
@@ -155,12 +155,14 @@ class View:
         groups: Files with something to say; in a run causes, the gravest first.
         quiet: Names of files with which nothing is wrong.
         scores: Rows of a table, its header first; empty for a check.
-        not_failing: How many findings fail nothing since the check is pinned to a release, in one line; empty for none.
-        alarms: What is wrong with a list of known things.
-        ignored: What was met and not judged.
+        not_failing: A line with the number of findings that do not fail because the check is pinned to a
+            release; empty for none.
+        alarms: The problems of a list of known things.
+        ignored: Files that were found but not judged.
         unchecked: What was not checked, and why.
         remarks: Lines about what was not asked or does not count, in a run.
-        exposure: Rows of a table of what a reader made of well-formed lies, its header first; empty where none was asked.
+        exposure: Rows of a table of the effects of well-formed lies on a reader, header first; empty if none
+            was asked.
         misled: Well-formed lies with which a reader did not answer rightly, the gravest first.
         features: Rows of a table of the features of files with which something is wrong, its header first.
         basis: Lines about somebody's own files: on what the verdicts rest.

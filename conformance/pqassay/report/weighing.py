@@ -26,7 +26,7 @@ class Weighing:
 
     Attributes:
         wrong: The side.
-        reasons: What speaks for it, the strongest first; where nothing decides, what speaks for both.
+        reasons: The reasons, the strongest first; if nothing decides, the reasons for both sides.
     """
 
     wrong: Side

@@ -1,7 +1,8 @@
 """Stores: which files there are to judge, and how their bytes are reached, on disk and in object stores.
 
-What lives here: paths, folders, patterns and URIs that become a list of targets, the kinds of files by their names, and
+Contents: paths, folders, patterns and URIs that become a list of targets, the kinds of files by their names, and
 objects in remote stores.
 
-What never comes in: what is inside a file.  ``pyarrow`` is imported by `remote` and `remote_source` only, where a URI needs it.
+Excluded: the contents of files.  ``pyarrow`` is imported by `remote` and `remote_source` only, where a URI
+needs it.
 """

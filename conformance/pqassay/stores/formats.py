@@ -1,6 +1,7 @@
 """Formats of tables, as the names of files show them; plug-ins say which there are.
 
-What the metadata of a table say is read elsewhere, by what a format names as text: it is imported where there is a table.
+The metadata of tables are read by modules that a format names as text; they are imported only if there is a
+table.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pqassay_spec.table.layout import TableKind
 
 @dataclass(frozen=True)
 class Moment:
-    """Which state of a table is judged; the newest where nothing is said.
+    """The state of a table to judge; by default the newest.
 
     Attributes:
         version: A version, of formats that count them.
@@ -42,14 +43,15 @@ class Format:
     Attributes:
         kind: Its name, which is also the kind of target as which a table is judged.
         folder: The folder of a table that holds its metadata.
-        sign: By what a folder is such a table, in words.
+        sign: The mark of such a table in a folder, in words.
         is_mark: Whether a file of this name in that folder shows that it is a table.
         moment_of: The state of which such a file is, by its name; ``None`` where it is of none in particular.
         dumped_as: The kind as which `pqassay dump` shows a file of the table, by its name; ``None`` of others.
         words: These kinds in words.
         engines: Names of engines that are asked about its tables, and about no files alone.
-        reader: Where what reads its metadata is, as ``module:attribute``; see `pqassay.judge.table_reader.TableReader`.
-        proof: Where what asks engines about it is; see `pqassay.proof.table_proof.TableProof`.
+        reader: The reader of its metadata, as ``module:attribute``; see
+            `pqassay.judge.table_reader.TableReader`.
+        proof: The object that queries engines about it; see `pqassay.proof.table_proof.TableProof`.
     """
 
     kind: TableKind

@@ -28,7 +28,7 @@ class Kind:
     """A kind of file.
 
     Attributes:
-        name: What reports call it.
+        name: Its name in reports.
         patterns: Patterns of its names; upper and lower case are the same.
         beside: Files that its rules look at as well, by their paths from its folder.
         otherwise: Why it is not judged, where it is not.

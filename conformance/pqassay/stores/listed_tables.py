@@ -25,7 +25,7 @@ def listed_tables(folder: StorePlace, listed: Sequence[ListedFile], moment: Mome
     """The tables in a listing, each with the lengths of its files.
 
     Args:
-        folder: What was listed.
+        folder: The listed files.
         listed: The files below it.
         moment: Which state of them is judged.
     """

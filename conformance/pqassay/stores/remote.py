@@ -1,7 +1,8 @@
 """Files and folders that a URI names, through ``pyarrow.fs``: S3, Google Cloud Storage, HDFS, Azure.
 
-What a URI cannot say, pyarrow takes from the environment (``AWS_ACCESS_KEY_ID``, ``AWS_ENDPOINT_URL``, ``JAVA_HOME``
-and so on); options of the store may also be in the URI's query (``?endpoint_override=…&scheme=http``).
+pyarrow takes settings that a URI cannot express from the environment (``AWS_ACCESS_KEY_ID``,
+``AWS_ENDPOINT_URL``, ``JAVA_HOME`` and so on); options of the store may also be in the URI's query
+(``?endpoint_override=…&scheme=http``).
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def parse(text: str) -> Uri:
     """
     match = _PARTS.fullmatch(text)
     if match is None:
-        raise UsageError(f"{text!r} is not a URI that can be read")
+        raise UsageError(f"{text!r} is not a readable URI")
     scheme = match["scheme"].lower()
     return Uri(ALIASES.get(scheme, scheme), match["authority"], match["path"], match["query"] or "")
 

@@ -1,8 +1,9 @@
 """A `Source` over an object in a remote store, made for few requests.
 
-A request costs some milliseconds however little it reads.  So the end of an object, where the footer is stored, is
-fetched at once, an object that is hardly longer is fetched whole, and small reads elsewhere fetch what follows them: the more, the
-longer an object is read on and on.  Objects of one table need about the same of their ends, which `Tails` remembers.
+A request costs some milliseconds however little it reads.  So the end of an object, with the footer, is
+fetched at once, and a slightly longer object is fetched whole. Small reads elsewhere also fetch the following
+bytes: more of them, the longer the object is read sequentially.  Objects of one table need about the same of
+their ends, which `Tails` remembers.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ Answer = TypeVar("Answer")
 def patiently(request: Callable[[], Answer]) -> Answer:
     """Make a request, and make it again, later and later, while the store says that there are too many.
 
-    The library of a store has repeated it by that store's own policy before it raises. Raises what the request does.
+    The library of a store has repeated it by that store's own policy before it raises. Raises the errors of the request.
     """
     for wait in WAITS:
         try:
@@ -76,7 +77,7 @@ def patiently(request: Callable[[], Answer]) -> Answer:
 
 
 _OUR_WORDS = (
-    (THROTTLING.pattern, "the store refuses requests as too many; use fewer --jobs, or try again later"),
+    (THROTTLING.pattern, "the store throttles requests; use fewer --jobs, or try again later"),
     (
         r"NETWORK_CONNECTION|[Cc]ould ?n.t connect|Could not connect",
         "the store cannot be reached; is its endpoint right?",
@@ -114,7 +115,7 @@ class RangedFile(Protocol):
 
 
 class Tails:
-    """How much of the end of an object is worth a request, by table: what was needed of the one before, and a little more."""
+    """The number of bytes to fetch from the end of an object, by table: as many as the previous object needed, and a few more."""
 
     MOST_TABLES = 1000
 
@@ -156,7 +157,7 @@ class RemoteSource:
 
     Args:
         file: The file.
-        name: What messages call it.
+        name: Its name in messages.
         tails: How much of its end is fetched at once, and where it is noted how much was needed; by default `TAIL`.
     """
 

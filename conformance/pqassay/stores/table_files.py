@@ -48,7 +48,7 @@ class TableAt:
 
     Attributes:
         kind: Its format.
-        name: What reports call it.
+        name: Its name in reports.
         path: Its folder, local or within its store.
         store: URI of its store; empty for a local folder.
         moment: Which state of it is judged.
@@ -74,7 +74,7 @@ class TableAt:
         return f"{self.path.rstrip('/') or '/'}/{relative}" if self.path not in ("", ".") else relative
 
     def name_of(self, relative: str) -> str:
-        """What reports call a file of the table."""
+        """The name of a file of the table in reports."""
         return f"{self.name.rstrip('/') or '/'}/{relative}" if self.name not in ("", ".") else relative
 
     @contextlib.contextmanager

@@ -19,7 +19,7 @@ class Target:
     """One file to judge, as it is handed to a worker process.
 
     Attributes:
-        name: What reports call it.
+        name: Its name in reports.
         path: Its path, local or within its store.
         store: URI of its store; empty for a local file.
         size: Length in bytes, as far as it is known without another look.
@@ -29,7 +29,7 @@ class Target:
         data: The bytes themselves or a source of them, where they are all there is. A source stays open.
         kept_beside: The bytes of what is beside them, by name.
         table: The table that this is, or that the file belongs to.
-        claims: What that table says about the file; ``None`` for a table itself, and for a file that was found by its name.
+        claims: The claims of that table about the file; ``None`` for a table itself, and for a file that was found by its name.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Files to judge: paths, folders, patterns and URIs become a list, in an order that is always the same.
 
-What is met and not judged is counted with its reason, so that a report says what it is not about.
+Files that are not judged are counted with the reason, so a report shows what it does not cover.
 """
 
 # ruff: noqa: PTH109, PTH116 - paths stay the text that the user wrote, and there may be very many
@@ -100,12 +100,12 @@ def find(
     """Find the files and tables to judge.
 
     Args:
-        paths: Those of files and folders, patterns (``lake/**/*.parquet``), URIs. What exists under a name wins over
-            what the name would mean as a pattern.
+        paths: Paths of files and folders, patterns (``lake/**/*.parquet``), URIs. An existing file wins over
+            the meaning of its name as a pattern.
         literal: Further paths in which wildcards mean themselves.
         include: Patterns of files to judge that folders hold beside those that are known by their names.
         exclude: Patterns of files and folders to leave out; what is named itself is still judged.
-        listing: What lists folders of stores, in the order of `pqassay.stores.remote.listing`, which does it by default.
+        listing: The function that lists folders of stores, in the order of `pqassay.stores.remote.listing`, which does it by default.
         moment: Which state of tables is judged; ``None`` if what a table is stored in is judged as files.
 
     Raises:

@@ -1,7 +1,8 @@
 """Tables, whatever their format: what the judge has of them where a plug-in reads their metadata.
 
-What lives here: the claims that a table makes about one data file (`claims`), the one model that all formats feed and all checks of
-data files read; the files of a table as its readers need them (`files`); and what is kept of tables during one check (`kept`).
+Contents: the claims of a table about one data file (`claims`), a model that all formats produce and all
+checks of data files use; the files of a table for its readers (`files`); and the cache of tables during a
+check (`kept`).
 
-What never comes in: a format, which is that of a plug-in (`pqassay.plugins`); verdicts; and how files are reached.
+Excluded: formats, which are plug-ins (`pqassay.plugins`); verdicts; and access to files.
 """

@@ -1,4 +1,4 @@
-"""What a table says about one data file: the model that every format of tables feeds.
+"""The claims of a table about one data file: the model that every format of tables feeds.
 
 A claim has its value, in a form that does not depend on the format, and its `Place` in the table's own files.  Claims are small, and
 go with their file to its judge, another process included.
@@ -37,7 +37,7 @@ class ClaimPlace(NamedTuple):
 
 
 class ValueKind(Enum):
-    """What the value of a bound or of a partition is, whatever the data file makes of it."""
+    """The value of a bound or a partition, independent of the data file."""
 
     NUMBER = "number"
     """`int` or `Decimal`, exact."""
@@ -99,7 +99,7 @@ class Count(NamedTuple):
 
 
 class Metric(Enum):
-    """What a table says about a column of a file, as messages call it."""
+    """The claims of a table about a column of a file, as messages call it."""
 
     SIZE = "size"
     """Bytes of its chunks."""
@@ -127,8 +127,8 @@ class TableColumn(NamedTuple):
     """A column of a table.
 
     Attributes:
-        key: By what claims about it are found, see `ColumnMetrics.given`.
-        name: What users call the column.
+        key: The key of claims about it, see `ColumnMetrics.given`.
+        name: The users' name of the column.
         path: The names by which it is found in the file, below the root; empty where it is found by id.
         field_id: The id by which it is found, where it is.
         type: The type that the table gives it, in the format's words.
@@ -227,7 +227,7 @@ class RowOrder:
     Attributes:
         place: Where the table says it.
         number: The number of the order in the table.
-        columns: By what they are sorted, the first before the next.
+        columns: The sort keys, in order.
         unknown: Why the order cannot be followed; empty where it can.
     """
 
@@ -239,7 +239,7 @@ class RowOrder:
 
 @dataclass(frozen=True, slots=True)
 class DeletesClaims:
-    """What a table says about a delete file.
+    """The claims of a table about a delete file.
 
     Attributes:
         place: Where the table says it, in the entry of the file.
@@ -258,7 +258,7 @@ class DeletesClaims:
 
 @dataclass(frozen=True, slots=True)
 class RowIdClaims:
-    """What a table says about the ids of the rows of a data file, some of which the file may store.
+    """A table's claims about the row ids of a data file, some of which the file may store.
 
     Attributes:
         place: Where the table says it.
@@ -323,7 +323,7 @@ class FileClaims:
         order: How its rows are sorted.
         deletes: What a delete file deletes.
         has_names: Whether columns of a file without ids are found by names.
-        first_split: Where the first part of the file begins that is read by itself.
+        first_split: The start of the first part of the file that is read separately.
         splits: Where the others begin.
         remedy: The command of the table's own software that makes the claims again, for findings.
         row_ids: The ids of its rows; ``None`` where they have none.

@@ -23,7 +23,7 @@ class TableFiles(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call the table."""
+        """The table's name in reports."""
         ...
 
     def listed(self, folder: str) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""What was read of tables, kept for one check: each table is read once, for the list of its files, for its own verdict and for its delete files.
+"""A cache of tables for one check: each table is read once, for the list of its files, for its own verdict and for its delete files.
 
 A check begins with `kept_states`, and its end lets go of what is kept.  A worker process serves one check, and keeps it until it ends.
 """

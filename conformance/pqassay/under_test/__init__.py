@@ -1,9 +1,9 @@
 """Files under test: their bytes, what is parsed of them, and views of their structures, each made once and shared.
 
-What lives here: the file and its parts (`file`, `chunks`, `pages`, `schemas` for Parquet; `pm`; `tables`), the
+Contents: the file and its parts (`file`, `chunks`, `pages`, `schemas` for Parquet; `pm`; `tables`), the
 violation that a check reports, and column chunks that are alike, with an example that stands for all of them.
 
-What never comes in: verdicts and rule texts; numpy, pyarrow, xxhash.  This room and the specification are all that the tiers
+Excluded: verdicts and rule texts; numpy, pyarrow, xxhash.  This room and the specification are all that the tiers
 ``footer``, ``index`` and ``pages`` need, so the same code can judge inside a browser.  Code that needs more is handed in
 (`file.FileUnderTest.pm_screens`, `chunks.ColumnChunkUnderTest.part`).
 

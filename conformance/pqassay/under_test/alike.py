@@ -1,7 +1,7 @@
 """The column chunks of a footer that are encoded alike, as columns of numbers.
 
-Chunks of one group have the same shape (`pqassay_spec.grammar.thrift_runs`) and leaves of the same kind: of the same type, levels and
-order, whatever they are called.  What differs among them is in their columns.
+Chunks of one group have the same shape (`pqassay_spec.grammar.thrift_runs`) and leaves of the same type,
+levels and order, with any names.  Their differences are in their columns.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The gaps of a file's body: bytes to which the footer does not refer.
 
-The ranges that a footer gives away leave gaps.  Some writers repeat the metadata of a column chunk behind it, some pad
-to a boundary with zeros, some put blobs there that a key of the footer names, and a footer that was written again
-leaves behind what it does not refer to any more.  All of these are recognised by their bytes.  What is left over may be what
-a writer lost.
+The ranges that a footer gives away leave gaps.  Some writers repeat the metadata of a column chunk after it,
+some pad to a boundary with zeros, and some write blobs that a key of the footer names. A rewritten footer
+leaves structures without a reference.  All of these are recognised by their bytes.  A writer may have lost
+track of the rest.
 
 Source: chapter ``parquet_file.md``, section "Gaps".
 """
@@ -45,7 +45,7 @@ class Filler(Enum):
     OPEN = "a structure whose length the footer does not give"
     HIDDEN = "perhaps a chunk whose metadata is encrypted"
     FILE = "perhaps bytes that a FILE value refers to"
-    UNSEEN = "more than is looked at"
+    UNSEEN = "more than pqassay looks at"
     PAGES = "pages that no column chunk claims"
     UNKNOWN = "unknown bytes"
 
@@ -86,7 +86,7 @@ class Surroundings(NamedTuple):
         named: Offsets that keys name, in order, each with its key.
         open: Offsets of structures whose length the footer does not give.
         leaves: The leaves of the schema, by their last names.
-        otherwise: What bytes are that nothing recognises.
+        otherwise: The filler of unrecognized bytes.
     """
 
     named: Sequence[tuple[int, str]]
@@ -143,7 +143,7 @@ class Gaps:
 
     Args:
         source: The file.
-        around: What its footer says.
+        around: Its footer.
     """
 
     def __init__(self, source: Source, around: Surroundings) -> None:

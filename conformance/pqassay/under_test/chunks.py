@@ -76,7 +76,7 @@ class ColumnChunkUnderTest:
         row_group: Position of its row group.
         ordinal: Position of its column among the leaves.
         group: Its row group.
-        chunk, facts: What the footer says about it.
+        chunk, facts: The facts of the footer about it.
         leaf: Its column in the schema.
         path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
             ``footer``.
@@ -109,7 +109,7 @@ class ColumnChunkUnderTest:
         self._parts: dict[Any, tuple[Any, Exception | None]] = {}
 
     def part(self, make: Callable[[ColumnChunkUnderTest], Part]) -> Part:
-        """A view of this chunk that somebody else computes, made once; what it raises is remembered as well."""
+        """A view of this chunk that another module computes, made once; its error is also cached."""
         if make not in self._parts:
             try:
                 self._parts[make] = make(self), None
@@ -123,6 +123,15 @@ class ColumnChunkUnderTest:
         if problem is not None:
             raise problem.with_traceback(None)
         return cast("Part", made)
+
+    def forget_frames(self) -> None:
+        """Let go of the frames that remembered errors came through, and with them of what is in these: decoded values."""
+        for problem in (
+            *(each for _, each in self._parts.values()),
+            *vars(self).get("_problems", {}).values(),
+        ):
+            if problem is not None:
+                problem.__traceback__ = None
 
     @Remembered
     def fields(self) -> ChunkFields:
@@ -249,7 +258,7 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def page_places(self) -> PagePlaces:
-        """The places of the pages by the offset index, as lists. Raises what `offset_index` does."""
+        """The places of the pages by the offset index, as lists. Raises the errors of `offset_index`."""
         return PagePlaces(self)
 
     @Remembered
@@ -304,14 +313,14 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def bloom_filter_rate(self) -> float:
-        """The share of absent values that the bloom filter lets pass, see `pqassay.under_test.bloom_rate`. Raises what `bitset` does."""
+        """The share of absent values that the bloom filter lets pass, see `pqassay.under_test.bloom_rate`. Raises the errors of `bitset`."""
         return rate(self.bitset)
 
     # ------------------------------------------------------------------------------------------------- its pages
 
     @Remembered
     def pages(self) -> list[PageUnderTest]:
-        """Its pages, dictionary page included, in the order in which they are. Raises what `walk` and `chunk_range` do."""
+        """Its pages, dictionary page included, in the order in which they are. Raises the errors of `walk` and `chunk_range`."""
         start, end = chunk_range(self.file, self.chunk, self.path)
         try:
             return walk(self.file.source, start, end, self.path, self.facts.num_values)
@@ -324,19 +333,19 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def data_pages(self) -> list[PageUnderTest]:
-        """Its data pages. Raises what `pages` does."""
+        """Its data pages. Raises the errors of `pages`."""
         return [page for page in self.pages if page.is_data]
 
     @property
     def dictionary_pages(self) -> list[PageUnderTest]:
-        """Its dictionary pages, of which there should be one at most. Raises what `pages` does."""
+        """Its dictionary pages, of which there should be one at most. Raises the errors of `pages`."""
         return [page for page in self.pages if page.is_dictionary]
 
     @Remembered
     def unusual_levels(self) -> list[tuple[PageUnderTest, str, int]]:
         """The levels of V1 pages that are not encoded as RLE: page, field of its header, encoding. Raises as `pages`.
 
-        Levels that the column does not have are left out: what their encoding says means nothing.
+        Levels that the column does not have are left out: their encoding has no meaning.
         """
         greatest = {
             "repetition_level_encoding": self.leaf.max_repetition_level,
@@ -365,7 +374,9 @@ def why_left_out(
     if chunk.meta_data is None or is_encrypted(metadata, chunk):
         return NotChecked(f"{of} is encrypted; pqassay has no keys", "key")
     if not leaf.is_defined:
-        return NotChecked(f"how column {leaf.name} is stored is unknown, perhaps of a later version", "tool")
+        return NotChecked(
+            f"how column {leaf.name} is stored is unknown, possibly from a later version", "tool"
+        )
     return NotChecked(f"{of} is stored in another file", "file") if chunk.file_path else None
 
 
@@ -429,7 +440,7 @@ class ColumnChunks:
         return chunks
 
     def count(self, kind: str) -> int:
-        """How many chunks there are, or how many have an index or a bloom filter. Raises what `all` does.
+        """How many chunks there are, or how many have an index or a bloom filter. Raises the errors of `all`.
 
         Args:
             kind: The kind of a structure, as in `pqassay.under_test.layout`.

@@ -1,7 +1,8 @@
 """One column chunk that stands for all that are alike: what differs among them is unknown in it.
 
-Rules are asked about it as about any chunk.  What they ask of the numbers is noted (`pqassay.under_test.unknown`); whatever else
-they may look at, a name or another part of the file, is refused, since it need not be the same for all.
+Rules are asked about it as about any chunk.  Their comparisons of the numbers are recorded
+(`pqassay.under_test.unknown`). Access to anything else, such as a name or another part of the file, is
+refused, since it may differ between chunks.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def situation(file: FileUnderTest) -> Hashable:
 
 
 class ExampleChunk(ColumnChunkUnderTest):
-    """A column chunk whose numbers are unknown, of a file whose ranges lie in the body.
+    """A column chunk with unknown numbers, in a file whose ranges are in the body.
 
     Args:
         file: The file.

@@ -48,7 +48,7 @@ class Structure:
     beside: str | None = None
 
     def place(self, path: str) -> tuple[int, int]:
-        """Offset and length in the file of the field at a path below it. Raises what ``located`` does."""
+        """Offset and length in the file of the field at a path below it. Raises the errors of ``located``."""
         finder, base, length = self.located()
         while finder is not None and path:
             with suppress(FormatError, KeyError):

@@ -1,8 +1,8 @@
 """A file while it is judged: its bytes, and what was parsed of it so far.
 
-Checks share what they parse.  A parse that failed is remembered like one that succeeded, and the error says which
-rule the bytes break: the check of that rule reports it, every other check that needs the same thing is *not
-checked*.  So one damage is one finding.
+Checks share what they parse.  Failed parses are cached like successful ones, and the error names the broken
+rule: its check reports the error, and other checks that need the same structure are *not checked*.  So one
+damage is one finding.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
     """A rule could not be tested; the message is the reason that the report gives.
 
     Attributes:
-        obstacle: What kept it from being tested.
+        obstacle: The reason why it was not tested.
         judgeable: False where the reason leaves the whole file unjudged: its pages cannot be decoded.
         hides_column: False where the column is still checked: the payload of an index of it is not known.
     """
@@ -208,11 +208,11 @@ class FileUnderTest:
         kind: The kind of file as which it is judged.
         opener: Opens a file of the same folder by its name; ``None`` where there is none. Its maker closes what it opened.
         pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm.chunks.Screens`;
-            ``None`` where there are none, and every chunk is judged by the rules alone.
+            ``None`` if there are none; then only the rules judge every chunk.
         left_out: The rules that are not tested; values of which no other speaks are not decoded.
         prefix: Begins the paths of its fields where it is not the file that the report is about.
         table: The table that is judged, or to which the file belongs.
-        claims: What that table says about the file; ``None`` for a table itself.
+        claims: The claims of that table about the file; ``None`` for a table itself.
     """
 
     source: Source

@@ -116,7 +116,7 @@ class EntryUnderTest:
             )
 
     def require_current(self) -> None:
-        """Raise what `require_known` does, and DIR-009 of an entry that is superseded."""
+        """Raise the errors of `require_known`, and DIR-009 of an entry that is superseded."""
         self.require_known()
         if not self.is_last:
             raise Broken("DIR-009")
@@ -198,7 +198,7 @@ class EntryUnderTest:
 
     @Remembered
     def is_described(self) -> bool:
-        """True. Raises what `is_fresh` does, and DIR-007, DIR-011, DIR-018: its blob cannot be judged then."""
+        """True. Raises the errors of `is_fresh`, and DIR-007, DIR-011, DIR-018: its blob cannot be judged then."""
         _ = self.is_fresh
         if any(self.strange_codes()):
             raise Broken("DIR-007")
@@ -209,7 +209,7 @@ class EntryUnderTest:
         return True
 
     def wrong_columns(self) -> Iterator[str]:
-        """What is wrong with its columns, in words: their number, or a column that an index of its type cannot describe."""
+        """The problems of its columns, in words: their number, or a column that an index of its type cannot describe."""
         count, kind = len(self.entry.columns), self.head.type
         if count != 1 and (kind in SINGLE_COLUMN or not count):
             yield f"{count} columns, and {self.kind} describes {'one' if kind in SINGLE_COLUMN else 'at least one'}"
@@ -217,7 +217,7 @@ class EntryUnderTest:
         for place, leaf in enumerate(() if self.is_named else self.leaves):
             order = order_in_blobs(leaf)
             if leaf.max_repetition_level:
-                yield f"column {leaf.name} has more than one value a row"
+                yield f"column {leaf.name} has more than one value per row"
             elif order is None:
                 yield f"the values of column {leaf.name} have no order"
             elif kind == IndexType.IDX1 and not is_string(leaf):
@@ -241,7 +241,7 @@ class EntryUnderTest:
 
     @property
     def order(self) -> Order:
-        """The order of the values of its last column. Raises what `is_described` does."""
+        """The order of the values of its last column. Raises the errors of `is_described`."""
         _ = self.is_described
         order = order_in_blobs(self.leaves[-1])
         assert order is not None, "is_described requires it"
@@ -249,7 +249,7 @@ class EntryUnderTest:
 
     @Remembered
     def chunks(self) -> list[list[ColumnChunkUnderTest]]:
-        """The chunks of its columns, row group by row group. Raises what `stale` does."""
+        """The chunks of its columns, row group by row group. Raises the errors of `stale`."""
         _ = self.stale
         places = {place: rank for rank, place in enumerate(self.ordinals)}
         groups: list[list[ColumnChunkUnderTest]] = [[] for _ in self.file.metadata.row_groups]
@@ -260,7 +260,7 @@ class EntryUnderTest:
 
     @Remembered
     def part_rows(self) -> list[int]:
-        """Rows of each part. Raises what `is_described` does, and of pages what `PagePlaces.row_counts` does."""
+        """Rows of each part. Raises the errors of `is_described`, and of pages what `PagePlaces.row_counts` does."""
         _ = self.is_described
         groups = self.file.metadata.row_groups
         if self.head.granularity == Granularity.FILE:
@@ -271,7 +271,7 @@ class EntryUnderTest:
 
     @Remembered
     def part_groups(self) -> list[int | None]:
-        """The row group of each part, ``None`` for the file. Raises what `part_rows` does."""
+        """The row group of each part, ``None`` for the file. Raises the errors of `part_rows`."""
         if self.head.granularity == Granularity.FILE:
             return [None]
         if self.head.granularity == Granularity.ROW_GROUP:
@@ -293,7 +293,7 @@ class EntryUnderTest:
 
     @Remembered
     def is_placed(self) -> bool:
-        """True. Raises what `is_described` does, and DIR-012."""
+        """True. Raises the errors of `is_described`, and DIR-012."""
         _ = self.is_described
         framing, area = self.file.framing, self.file.part(IndexDirectory).area
         start, end = self.span
@@ -311,7 +311,7 @@ class EntryUnderTest:
 
     @Remembered
     def stored(self) -> bytes:
-        """The bytes of its blob as stored. Raises what `is_placed` does, and DIR-014."""
+        """The bytes of its blob as stored. Raises the errors of `is_placed`, and DIR-014."""
         _ = self.is_placed
         framing = self.file.framing
         try:

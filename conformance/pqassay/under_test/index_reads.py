@@ -70,12 +70,12 @@ class IndexReads:
         self._ends = [end for _, end in pieces]
 
     def read(self, offset: int, length: int) -> bytes:
-        """The bytes of a range. Raises what the source does."""
+        """The bytes of a range. Raises the errors of the source."""
         piece, start = self.around(offset, length)
         return piece[offset - start : offset - start + length]
 
     def around(self, offset: int, length: int) -> tuple[bytes, int]:
-        """The bytes of a range, perhaps among others, and where those start. Raises what the source does."""
+        """The bytes of a range, perhaps among others, and where those start. Raises the errors of the source."""
         place = bisect_right(self._starts, offset) - 1
         if place < 0 or offset + length > self._ends[place]:
             return self._source.read(offset, length), offset
@@ -108,7 +108,7 @@ def index_pieces(file: FileUnderTest) -> list[Piece]:
 
 
 def filter_needs(left_out: Container[str]) -> FilterNeeds:
-    """What rules need of bloom filters, but for those that are left out."""
+    """The parts of bloom filters that rules need, except filters that are left out."""
     headers, bitsets = _rules_of_filters()
     needs_bitsets = any(rule not in left_out for rule in bitsets)
     return FilterNeeds(needs_bitsets or any(rule not in left_out for rule in headers), needs_bitsets)

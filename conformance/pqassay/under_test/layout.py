@@ -1,8 +1,8 @@
 """The layout of a sound file, read off its footer in one pass.
 
-In nearly all files, every offset leads into the body, every structure lies there, and no two share a byte.  Where that holds, a few numbers
-say all that rules ask of the places of structures.  Where it does not, or anything is unusual, there is no such layout, and the
-rules look at the ranges one by one.
+In nearly all files, every offset leads into the body, every structure lies there, and no two share a byte. If
+this holds, a few numbers answer all rules about the places of structures.  Otherwise there is no such layout,
+and the rules look at the ranges one by one.
 
 Numbers are looked at in columns: of chunks that are encoded alike (`pqassay.under_test.alike`), and of all others behind them.
 """
@@ -32,7 +32,7 @@ class Extents(NamedTuple):
 
 
 class GroupSums:
-    """What the chunks of a row group add up to: bytes before and after compression, and the place of its first page."""
+    """The sums over the chunks of a row group: bytes before and after compression, and the place of its first page."""
 
     def __init__(self) -> None:
         self.uncompressed = 0

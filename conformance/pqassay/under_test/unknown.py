@@ -1,9 +1,9 @@
 """Values that are not known yet, and the conditions on which an answer about them rests.
 
-A file may have thousands of things that differ in a few numbers.  A rule is asked about one of them, in which each of these numbers
-is `Unknown`: it behaves like the number of that one thing, and takes note of everything that the rule asks about it.  What the rule
-answered, it answers about every other thing of which the same is true.  `Conditions` writes that down as a function that
-goes over the columns of all things.
+A file may have thousands of things that differ in a few numbers.  A rule is tested on one of them, with each
+of these numbers as an `Unknown`: it behaves like the number of that thing, and records every comparison.
+The rule's answer applies to every other thing with the same results of the comparisons.  `Conditions` writes
+that down as a function that goes over the columns of all things.
 
 >>> conditions = Conditions()
 >>> rows, values = conditions.unknown(0, 20), conditions.unknown(1, 20)
@@ -13,7 +13,7 @@ True
 >>> exceptions([[20, 7, 1], [20, 8, 1]], 3)
 [1, 2]
 
-Whatever else is done with an unknown value, such as to print it, raises `NotKnown`: no answer rests on it then.
+Any other use of an unknown value, such as printing it, raises `NotKnown`, so no answer depends on it.
 """
 
 from __future__ import annotations

@@ -20,12 +20,12 @@ Thing = TypeVar("Thing")
 class Violation:
     """One place where a rule is broken; see `pqassay.report.model.Position` for the fields.
 
-    ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that repairs it,
-    where the one of the table (`pqassay.checks.remedies`) is not the best one.
-    ``field`` is a text where only the check knows the place of it, which ``offset`` and ``length`` are then; the place of a
-    `Field` is looked up if it is shown.
-    ``more`` counts further places, so that a check need not yield thousands of them; ``more_row_groups`` are theirs, where they
-    differ.  ``data_file`` is the file that it is about, relative to the table, where a table says something of one.
+    ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that
+    repairs it, where the one of the table (`pqassay.checks.remedies`) is not the best one. ``field`` is text
+    if only the check knows its place, which is then ``offset`` and ``length``; the place of a `Field` is
+    looked up when it is shown. ``more`` counts further places, so that a check need not yield thousands of
+    them; ``more_row_groups`` are theirs, where they differ.  ``data_file`` is the file that it is about,
+    relative to the table, where a table says something of one.
     """
 
     message: str
@@ -72,10 +72,10 @@ class Spot(NamedTuple):
 
 @dataclass
 class Suspects(Generic[Thing]):
-    """Things that a screen of many at a time leaves to one rule; all other things certainly keep it.
+    """The things that a screen leaves to one rule; all other things certainly follow the rule.
 
     Attributes:
-        things: Those that break the rule, or may: the rule itself is asked about them.
+        things: Those that break the rule or may break it: the rule itself is tested on them.
         more: For each column, how many violations there are at further things, which are certain and only counted.
         problem: Why not all things that may break the rule are listed, if so.
     """
@@ -96,7 +96,8 @@ def first_places(
     """Violations at the first of many places, the last of which counts those that follow.
 
     Args:
-        places: Where a rule is broken; no more of them than a finding lists need be there if ``count`` is given.
+        places: The places that break a rule; if ``count`` is given, only as many as a finding lists are
+            needed.
         violation: Makes the violation at one of them.
         count: How many there are in all.
     """
@@ -110,7 +111,7 @@ def first_places(
 
 
 def keep_first(places: list[Violation], violation: Violation) -> None:
-    """Add a violation to the first ones that are held, the last of which counts those that follow."""
+    """Add a violation to the stored first ones; the last of them counts all later ones."""
     if len(places) < FIRST_POSITIONS:
         places.append(violation)
         return

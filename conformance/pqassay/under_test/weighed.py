@@ -1,4 +1,4 @@
-"""What was weighed of a file: for each column chunk whose values contradict claims, which side is likelier to be wrong."""
+"""The weighing of a file: for each column chunk whose values contradict claims, the side that is likelier to be wrong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Weighed:
     """The weighings of a file: a part of it.
 
     Attributes:
-        problem: What went wrong while a chunk was weighed, if anything did: that chunk is not judged then.
+        problem: The error of weighing a chunk, if any: that chunk is then not judged.
     """
 
     problem: Exception | None = None

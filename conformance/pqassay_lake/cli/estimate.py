@@ -100,7 +100,7 @@ def estimated(
     )
     try:
         request = request_of(given, is_recorded=False)
-        require_format(request.format, "an estimate is printed", (FormatName.TEXT, FormatName.JSON))
+        require_format(request.format, "an estimate is only printed", (FormatName.TEXT, FormatName.JSON))
         with interruptible(), kept_states(), counted_metadata() as metadata:
             plan = planned(request.paths, **request.options)
             request.require_apart([target.name for target in plan.targets])

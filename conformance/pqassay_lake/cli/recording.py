@@ -24,7 +24,7 @@ Record = Callable[["CheckPlan", Report], None]
 
 
 def recording(request: Request, started: dt.datetime, *, is_partial: bool = False) -> Record:
-    """What records the outcome of a check; whether a history can be named so is known before anything is judged.
+    """Records the outcome of a check; an invalid name of a history is an error before anything is judged.
 
     Args:
         request: Where it is to be recorded.
@@ -101,7 +101,7 @@ def _write_metrics(request: Request, report: Report, started: dt.datetime, owner
 
 
 def since_last_run(history: str, scope: str) -> Since:
-    """What ``--since last`` means: after what the last run of a history judged in each table."""
+    """The meaning of ``--since last``: after the state of each table that the last run of a history judged."""
     from pqassay.judge.selection.since import Since
     from pqassay_lake.history.stores import history_at
     from pqassay_lake.history.views import last_versions

@@ -18,7 +18,7 @@ GB = 1_000_000_000
 
 @dataclass(frozen=True)
 class StorePrices:
-    """What a store takes, in dollars: for 1,000 requests that read, and for a GB of bytes, which is nothing within a region."""
+    """The prices of a store in dollars: for 1,000 read requests, and for a GB, which is free within a region."""
 
     requests: float
     gb: float
@@ -44,7 +44,7 @@ class StorePace:
         return requests * self.latency_ms / 1000 + read / (self.mb_per_second * 1e6)
 
     def __str__(self) -> str:
-        return f"{self.latency_ms:g} ms until an answer begins, {self.mb_per_second:g} MB/s"
+        return f"{self.latency_ms:g} ms to the first byte, {self.mb_per_second:g} MB/s"
 
 
 USUAL_PRICES = StorePrices(requests=0.0004, gb=0.0)
@@ -75,7 +75,7 @@ class Estimate:
         cores: How many work at the same time.
         tier: The tier at which the check would run.
         tiers: The costs at each tier; ``values`` is missing where no file could be decoded to see, and ``meta`` where there is no table.
-        prices: What the store takes.
+        prices: The prices of the store.
         pace: How fast it is, where that was assumed and not measured.
         tables: Tables to judge, whose metadata is in all costs.
     """
@@ -119,7 +119,7 @@ class Estimate:
             )
         told = {one.tier for one in self.tiers}
         for missing in [tier for tier in FILE_TIERS if tier not in told and self.files]:
-            yield f"{missing:<8}not estimated: the files that were looked at are too large to decode, or did not survive it"
+            yield f"{missing:<8}not estimated: the sampled files are too large to decode, or decoding crashed"
         yield "nothing was judged"
 
 

@@ -1,8 +1,8 @@
-"""What a check reads of a file, told from its footer: the model behind ``pqassay estimate`` and the guide on scale.
+"""The reads of a check of a file, predicted from its footer: the model of ``pqassay estimate`` and of the guide on scale.
 
-Nothing is read but the footer.  Where structures are, and in which pieces they are read, is worked out by the code that reads
-them; the requests follow from the code that talks to stores, to which the same reads are put without a store.  Pages are
-taken to be of one length, and damaged files to cost what sound ones do.
+Nothing is read but the footer.  The code that reads structures determines their places and pieces. The code
+for stores then determines the requests: it gets the same reads, without a store.  Pages are taken to be of
+one length, and damaged files to cost what sound ones do.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _starts(file: FileUnderTest) -> Iterator[int]:
 
 
 class Traffic:
-    """What is asked of a store: requests, the one with which an object is opened included, and bytes."""
+    """The load of a store: requests, including the one that opens an object, and bytes."""
 
     def __init__(self, requests: float = 0, read: float = 0) -> None:
         self.requests = requests
@@ -137,13 +137,13 @@ class Traffic:
 
 
 def traffic_of(name: str, size: int, reads: list[Read], tails: Tails) -> Traffic:
-    """What a store is asked for some reads of one object.
+    """The requests to a store for some reads of one object.
 
     Args:
         name: Its name.
         size: Its length.
         reads: The reads.
-        tails: What is known of the ends of objects before; this one is added.
+        tails: The facts about the ends of objects before; this one is added.
     """
     object_ = _EmptyObject(size)
     source = _Unread(object_, name, tails)

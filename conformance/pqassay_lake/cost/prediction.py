@@ -1,8 +1,8 @@
 """The costs of a check, predicted before it is paid for: what ``pqassay estimate`` prints.
 
-The footers of some files are read, spread over all tables and sizes.  `pqassay_lake.cost.predicted_reads` tells what a check would ask a
-store for them, wherever they are now, and the others are taken to be like them.  What has to be read to find
-the files of a table was counted while they were found.
+The footers of some files are read, spread over all tables and sizes.  `pqassay_lake.cost.predicted_reads`
+tells what a check would ask a store for them, wherever they are now, and the others are taken to be like
+them.  The reads to find the files of a table were counted while they were found.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Cost:
 
     Attributes:
         first: What the store is asked for the first file of its table.
-        later: What it is asked for the files behind that, when it is known how much is worth a request.
+        later: The load for later files, when the best size of a request is known.
         seconds: Seconds of a processor.
     """
 
@@ -155,9 +155,9 @@ def predicted(
 
     Args:
         plan: What would be judged.
-        metadata: What was read of tables' metadata to make the plan.
+        metadata: The reads of tables' metadata to make the plan.
         jobs: How many workers would judge, each waiting for its own requests.
-        prices: What the store takes.
+        prices: The prices of the store.
         pace: How fast it is.
     """
     files = [target for target in plan.targets if not target.is_table and not target.trouble]

@@ -1,7 +1,7 @@
-"""The columns of a history: one row for each run, for each writer and each table in it, for each finding, and for each file that could not be judged.
+"""The columns of a history. It has a row for each run, each writer and table of a run, each finding, and each file that could not be judged.
 
-Files without findings have no row of their own, so that a history grows by what is wrong and not by what there is; the rows of writers
-count them.
+Files without findings have no row, so a history grows with the findings and not with the files; the rows of
+writers count all files.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ COLUMNS = (
     Column("run", pa.string(), "which run: its time and a random part"),
     Column("at", TIME, "when it began"),
     Column("kind", pa.string(), "what the row is about: `run`, `writer`, `table`, `finding`, or `file` for one that could not be judged"),
-    Column("scope", pa.string(), "what was asked to be checked: paths, with commas between them"),
-    Column("partial", pa.bool_(), "whether only some of it was judged: what is new, a sample, files of a list"),
-    Column("tier", pa.string(), "how deep it was looked at"),
-    Column("pqassay", pa.string(), "the version that judged"),
+    Column("scope", pa.string(), "paths to check, separated by commas"),
+    Column("partial", pa.bool_(), "whether only a part was judged: new files, a sample, files of a list"),
+    Column("tier", pa.string(), "the tier of the check"),
+    Column("pqassay", pa.string(), "the version of pqassay"),
     Column("rules_sha256", pa.string(), "digest of the rules"),
     Column("exit_code", pa.int32(), "`run`: the exit code of the check"),
     Column("files", pa.int64(), "`run`, `writer`: files that were looked at"),
@@ -54,12 +54,12 @@ COLUMNS = (
     Column("offset", pa.int64(), "`finding`: first position, byte of the file"),
     Column("remedy", pa.string(), "`finding`: a command that repairs the file"),
     Column("explanation", pa.string(), "`finding`: a known defect of the writer that does this"),
-    Column("owner", pa.string(), "`finding`, `file`: whom it is for: the job, else the user, else the engine of the commit"),
+    Column("owner", pa.string(), "`finding`, `file`: the owner: the job, else the user, else the engine of the commit"),
     Column("owner_job", pa.string(), "the job that the commit names"),
     Column("owner_engine", pa.string(), "the engine that the commit names"),
     Column("owner_user", pa.string(), "the user that the commit names"),
     Column("owner_query", pa.string(), "the query or run of the job that the commit names"),
-    Column("owner_operation", pa.string(), "what the commit did"),
+    Column("owner_operation", pa.string(), "the operation of the commit"),
     Column("owner_commit", pa.string(), "the version of the Delta table, or the snapshot of the Iceberg table"),
     Column("owner_at", TIME, "when it was committed"),
 )  # fmt: skip

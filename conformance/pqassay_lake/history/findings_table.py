@@ -1,6 +1,6 @@
 """The findings table: a report as a Parquet table, one row for each file and one for each finding.
 
-A table is a folder with one file, `PART`, so that whatever reads Parquet reads it, by the folder or by the file.  The
+A table is a folder with one file, `PART`, so any Parquet reader can read it, as a folder or as a file.  The
 file is replaced as a whole: a reader finds the old table or the new one.  The key-value metadata of its footer say with
 what the files were judged, and which rules were tested on them.
 """
@@ -116,11 +116,11 @@ FIELDS = (
     Field("kind", pa.string(), "`file` or `finding`: what the row is about"),
     Field("path", pa.string(), "the file, as it was named or found; a URI in stores"),
     Field("file_kind", pa.string(), "`parquet`, `pm`, or `folder` for a folder that could not be listed"),
-    Field("size", pa.int64(), "length of the file in bytes, -1 where it could not be told"),
+    Field("size", pa.int64(), "length of the file in bytes, -1 if unknown"),
     Field("outcome", pa.string(), "`conformant`, `conformant where checked` (see `gaps`), `untrue`, `nonconformant` or `errored` (not judged; never a kind of pass)"),
     Field("created_by", pa.string(), "what the footer says about its writer", optional=True),
     Field("tier", pa.string(), "how deep the file was looked at: `footer`, `index`, `pages` or `values`"),
-    Field("pqassay", pa.string(), "the version that judged"),
+    Field("pqassay", pa.string(), "the version of pqassay"),
     Field("rules_sha256", pa.string(), "digest of the rules that were applied"),
     Field("settings_sha256", pa.string(), "digest of version, rules, tier, level and selection of rules: verdicts with the same one are comparable"),
     Field("modified_ns", pa.int64(), "when the file was changed, in nanoseconds since 1970", optional=True),
@@ -214,7 +214,7 @@ def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ())
         files: Paths of files that are checked, as a pattern or a list may name the table itself.
 
     Raises:
-        UsageError: It lies in what is checked, or something else is there.
+        UsageError: It is inside the checked folder, or something else has this name.
     """
     place = table.resolve()
     for name in inputs:
@@ -400,7 +400,7 @@ def _require_sound(path: Path) -> None:
     body = memoryview(content)[: read_framing(BytesSource(content)).footer_start]
     found = _digest(body, keys.get(METADATA_KEY, b""))
     if keys.get(DIGEST_KEY) != found.encode():
-        raise ValueError("its bytes are not those that were written")
+        raise ValueError("its bytes changed since it was written")
 
 
 def _metadata(table: Path) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ class Keeper:
     Args:
         plan: What is to be judged.
         table: The folder of the table.
-        work: Judges those files whose verdicts are not taken over.
+        work: Judges the files without a reusable verdict.
         started: When the run began, before the files were found; in nanoseconds since 1970.
         is_reused: Whether to take over what the table says now of files that have not changed.
 

@@ -25,9 +25,9 @@ class Run:
 
     Attributes:
         at: When it began.
-        scope: What was asked to be checked.
+        scope: The targets of the check.
         partial: Whether only some of it was judged.
-        id: What tells it from others; times come first, so that ids are in the order of runs.
+        id: Its unique id; ids begin with the time, so they are in the order of runs.
     """
 
     at: dt.datetime

@@ -1,9 +1,9 @@
 """Verdicts of an earlier run that still hold: those on files that have not changed since, judged in the same way.
 
-A file counts as unchanged if its length and the time of its last change are what they were, and those of the files
-beside it that were looked at.  An object that was rewritten with the same content has another time; its etag tells
-that it is the same.  Nothing is taken over of a file that was changed so shortly before it was judged that a further
-change could have left the time as it was.
+A file counts as unchanged if its length and times are the same, and also those of the neighboring files that
+were read.  An object that was rewritten with the same content has another time; its etag tells that it is the
+same.  A verdict is not reused if the file changed so shortly before it was judged that a further change might
+have the same time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def is_settled(stamp: Stamp, started: int) -> bool:
 
 
 def state_of(stamp: Stamp, report: FileReport, etag: str | None, *, started: int) -> FileState:
-    """What a table says about a file beside the verdict on it.
+    """The claims of a table about a file beside the verdict on it.
 
     Args:
         stamp: The stamp that was taken before it was judged.

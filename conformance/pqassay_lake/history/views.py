@@ -1,7 +1,8 @@
-"""Views on a history: its runs, and the findings of one of them, all or those that are new, one by one or by writer, rule or owner.
+"""Views on a history: its runs, and all or only new findings of a run, one by one or by writer, rule or owner.
 
-A finding is known by file, rule and column.  It is *new* in a run if none of the runs before had it, back to the last one that judged all of
-the same scope: so a check of what was added since yesterday does not make everything else new, and what was repaired and broken again is.
+A finding is known by file, rule and column.  It is *new* in a run if no earlier run had it, back to the last
+run that judged the whole scope. So a check of yesterday's additions does not make everything else new, but a
+finding that was repaired and recurs is new.
 """
 
 from __future__ import annotations
@@ -50,8 +51,9 @@ SHOWN_COLUMNS = ("known", "counts", "not_failing", *AS_STORED, *map("owner_{}".f
 class RunLine:
     """A run in the list of runs.
 
-    ``findings`` are those that count and that no baseline lists, ``new`` those of them that no run before had, and ``known`` those that count but for
-    a baseline. ``not_failing`` findings fail nothing since the check is pinned to an earlier release than that of their rules.
+    ``findings`` are those that count and that no baseline lists, ``new`` those of them that no earlier run
+    had, and ``known`` those that would count without a baseline. ``not_failing`` findings fail nothing since
+    the check is pinned to an earlier release than that of their rules.
     """
 
     run: str
@@ -132,7 +134,7 @@ def json_schema() -> dict[str, Any]:
 
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What pqassay history tells",
+        "title": "Report of pqassay history",
         **TypeAdapter(HistoryView).json_schema(),
     }
 
@@ -170,7 +172,7 @@ def findings_view(
     Args:
         history: The history.
         run: The id of a run, or the beginning of one.
-        by: By what they are grouped.
+        by: The grouping.
         only_new: Whether those that are not new, or are known to a baseline, are left out.
         lesser: Whether those are told too that do not make a file nonconformant.
 

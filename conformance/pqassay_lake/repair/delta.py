@@ -1,8 +1,9 @@
 """Statements that repair Delta tables, in SQL of Spark.
 
-No statement of Delta names files: `UPDATE` and `DELETE` cannot take `_metadata`, `OPTIMIZE` takes small files where there are several,
-and `REORG TABLE … APPLY (PURGE)` files of which rows or columns were deleted.  But a `MERGE` of the table with the rows of a file,
-found by the name of the file, rewrites every file that has such a row: that one, and those that have an equal row.
+No statement of Delta names files: `UPDATE` and `DELETE` cannot use `_metadata`, `OPTIMIZE` only rewrites
+small files if there are several, and `REORG TABLE … APPLY (PURGE)` only files with deleted rows or columns.
+But a `MERGE` of the table with the rows of a file, selected by file name, rewrites every file with such a
+row: that file, and files with an equal row.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FALSE_COUNTS = frozenset(("DLT-023",))
 MOST_COLUMNS = 12
 """Columns by which rows are compared: more of them find fewer rows of other files, and make the join dearer."""
 
-AS_UPDATED = "the rows come out as they were; the change data feed and streams that read the table meet them as updated"
+AS_UPDATED = "the rows stay the same; the change data feed and streams of the table show them as updated"
 
 AND_OTHERS = "other files with an equal row in these columns are also rewritten"
 
@@ -81,6 +82,6 @@ NOTES: Mapping[str, str] = {
     "and _last_checkpoint; the next writer makes a new one",
     repairs.DELTA_MISSING.name: "on Databricks: FSCK REPAIR TABLE {table}; Delta for Spark has no statement that removes a missing file",
     repairs.DELTA_BEFORE.name: "DESCRIBE HISTORY {table} shows the versions; RESTORE TABLE {table} TO VERSION AS OF the last good one, "
-    "then do again what came after it",
+    "then repeat the later changes",
 }
 """What to know of repairs for which there is no statement."""

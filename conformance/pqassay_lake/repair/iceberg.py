@@ -47,7 +47,7 @@ def _rewritten(table: OpenTable, files: Sequence[str]) -> Made:
     before = f"ALTER TABLE {table.name} SET TBLPROPERTIES ('{MODE}' = '{COPIES}')"
     after = f"ALTER TABLE {table.name} SET TBLPROPERTIES ('{MODE}' = {text(table.properties[MODE])})"
     return [before, *updates, after], [
-        "the table merges on read, by which a file that is updated stays: it has to copy on write meanwhile"
+        "the table merges on read, so an updated file stays: it needs copy-on-write for the repair"
     ]
 
 

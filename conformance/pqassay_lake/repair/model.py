@@ -51,7 +51,7 @@ class PlannedTable:
         path: The table, as the report names it.
         kind: Its format.
         moment: The version or snapshot at which the plan looked at it; ``None`` where it could not be read.
-        name: What statements call it.
+        name: Its name in statements.
     """
 
     path: str
@@ -65,11 +65,11 @@ class Step:
     """One way to repair something, and what it is applied to.
 
     Attributes:
-        repair: What it is called.
+        repair: Its name.
         rules: The rules that it repairs.
         files: How many files it concerns; 0 where it concerns the table itself.
         table: The table; empty for files of no table.
-        statements: What to run, in this order; none where a person has to decide.
+        statements: The statements to run, in this order; none if you have to decide.
         notes: What to know before.
     """
 

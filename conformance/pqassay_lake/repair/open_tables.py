@@ -48,9 +48,9 @@ class OpenTable:
 
     Attributes:
         at: Where it is.
-        path: What the report calls it.
+        path: Its name in the report.
         kind: Its format.
-        name: What statements call it.
+        name: Its name in statements.
         moment: Its version, or the id of its snapshot.
         column: A column that can be set to itself; empty where there is none.
         compared: Columns whose values SQL can compare.
@@ -88,7 +88,7 @@ def open_table(path: str, kind: TableKind, name: str, catalog: str) -> OpenTable
     """Read a table as it is now.
 
     Args:
-        path: What the report calls it.
+        path: Its name in the report.
         kind: Its format.
         name: What statements are to call it; empty for its path.
         catalog: The catalog in which an Iceberg table without a name is called as its folder.

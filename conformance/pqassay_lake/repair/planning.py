@@ -64,7 +64,7 @@ class _Work:
         files: The files, as the report names them.
         commands: Commands for files of no table.
         remedies: The remedies that findings name.
-        notes: What is known of it.
+        notes: The facts about it.
     """
 
     rules: dict[str, None] = field(default_factory=dict[str, None])
@@ -87,7 +87,7 @@ def plan_of(
     Args:
         report: What is wrong.
         dialect: For whom statements are written; of tables of another format, there are none.
-        names: What statements call tables, by their paths.
+        names: The names of tables in statements, by their paths.
         catalog: The catalog in which Iceberg tables without a name are called as their folders.
 
     Raises:

@@ -60,7 +60,7 @@ class Concerned:
 class Reported:
     """What a report says.
 
-    What a gate or a pin keeps from failing the check is still wrong, and is there.
+    Findings that a gate or a pin tolerates are included, since they are still wrong.
 
     Attributes:
         name: The report.

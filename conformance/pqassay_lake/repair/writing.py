@@ -106,7 +106,7 @@ def script_lines(plan: Plan) -> Iterator[str]:
     if not steps:
         return
     yield "#!/bin/sh"
-    yield f"# Once the values are known to be right: sh {SCRIPT} {VALUES_ARE_RIGHT}"
+    yield f"# After you compared the values with their source: sh {SCRIPT} {VALUES_ARE_RIGHT}"
     yield "set -e"
     for step in steps:
         yield f"# {heading(step)}"
@@ -125,11 +125,11 @@ def text_lines(plan: Plan) -> Iterator[str]:
         for statement in step.statements:
             yield f"  {printable(statement)}" if not step.table else f"  {printable(statement)};"
         if not step.statements:
-            yield "  no statement does it: a person has to decide"
+            yield "  no statement repairs it: you have to decide"
 
 
 def next_lines(plan: Plan, folder: Path) -> Iterator[str]:
-    """What the user does next: run what was written, once the values are known to be right, and check again."""
+    """The user's next steps: compare the values with their source, run the written statements, and check again."""
     with_statements = [step for step in plan.steps if step.statements]
     if any(step.repair == COMMANDS and not step.table for step in with_statements):
         yield f"next: {COMPARE}, then `{shlex.join(['sh', str(folder / SCRIPT), VALUES_ARE_RIGHT])}`"

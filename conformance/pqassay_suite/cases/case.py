@@ -1,4 +1,4 @@
-"""Golden cases: where they are, and which of them a run asks for. What they say, `pqassay_suite.cases.manifest` says.
+"""Golden cases: where they are, and which of them a run asks for. `pqassay_suite.cases.manifest` describes their content.
 
 A case is a folder below ``golden_files`` with its manifest, its input and what is beside it. Its id is the folder's path.
 """
@@ -31,12 +31,12 @@ class GoldenCase:
     """A case with the folder that it was loaded from.
 
     Attributes:
-        case: What its manifest says.
+        case: Its manifest.
         folder: Where it is.
         manifest_sha256: Digest of its manifest.
         asked_sha256: Digest of what it asks, see `pqassay_spec.golden.revision.case_digest`.
         parent: The valid case that it was made from.
-        wishes: What a writer is wished to do.
+        wishes: The requested structure for a writer.
         known_facts: Facts about its file, where somebody has them; else they are read from it.
         stands_alone: A right answer counts by itself; else only beside one about a valid file.
         data: Its input where no file has it: what it was derived from has another, and who writes gets none.
@@ -77,7 +77,7 @@ class GoldenCase:
         except OSError as error:
             raise CaseError(f"{path}: {error.strerror or error}") from None
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise CaseError(f"{path} is not the file that was to be asked about: its SHA-256 differs")
+            raise CaseError(f"{path} is not the expected file: its SHA-256 differs")
         return data
 
     @cached_property

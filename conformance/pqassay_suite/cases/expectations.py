@@ -1,7 +1,8 @@
 """Expectations: what an implementation is known to get wrong, with an expiry date.
 
-A file of expectations (TOML) belongs to its implementer.  It makes a run pass that fails only as foretold, and fail as soon as
-anything differs: a better result, another wrong answer, an entry that has expired or that is about nothing.
+A file of expectations (TOML) belongs to its implementer.  With it, a run passes if it fails exactly as
+expected. It fails on any difference: a better result, another wrong answer, an entry that has expired or
+matches nothing.
 
     [[expectation]]
     case = "idx1/carriage-return-*"       # id of a case, or a pattern; or a list of them
@@ -66,7 +67,10 @@ class Expectation(Closed):
         return any(matches(case, pattern) for pattern in self.case)
 
     def concerns(self, result: Result) -> bool:
-        """True if a result is what this entry is about. What is unsupported or inherited only concerns an entry that says so."""
+        """True if a result is what this entry is about.
+
+        Unsupported and inherited results only concern entries that name these outcomes.
+        """
         return (
             self.names(result.case)
             and self.operation in (None, result.operation)
@@ -85,7 +89,7 @@ class Expectation(Closed):
         if self.rule is not None and self.rule not in (result.rules or ()):
             return f"{where}: {result.outcome}, but about {', '.join(result.rules or ()) or 'no rule'}"
         if self.cause is not None and self.cause not in (result.cause or ""):
-            return f"{where}: {result.outcome}, but by another cause: {result.cause}"
+            return f"{where}: {result.outcome}, but with another cause: {result.cause}"
         if self.answers and result.pin is not None:
             pinned = self.answers.get(result.case, "nothing")
             if pinned != result.pin:

@@ -88,7 +88,7 @@ def _inconsistency(case: Case, place: str) -> str:
         f"its id is {case.id}, its folder {place}": case.id != place,
         "an input outside its folder": not plain,
         "two files of one name": len({handed_over(case), *others}) <= len(others),
-        "kind is invalid exactly if the judge reports rules, of foreign software more than remarks": (
+        "kind must be invalid exactly if the judge reports rules; for files of foreign software, remarks do not count": (
             case.kind == "invalid"
         )
         != bool(worse),
@@ -120,9 +120,9 @@ def _reading_problems(case: Case) -> dict[str, bool]:
         return {}
     return {
         "only Parquet files are read": file_kind(case) == "pm",
-        "read needs the rows that it speaks of": read.rows != "unspecified" and case.expect.rows is None,
-        "rows of a parent need one": read.rows == "parent" and case.parent is None,
-        "no rows are right where a refusal is demanded": read.refusal == "demanded"
+        "read needs its expected rows": read.rows != "unspecified" and case.expect.rows is None,
+        "rows of a parent need a parent": read.rows == "parent" and case.parent is None,
+        "a case that demands a refusal has no right rows": read.refusal == "demanded"
         and read.rows != "unspecified",
     }
 

@@ -101,8 +101,8 @@ def chosen(
 ) -> list[GoldenCase]:
     """The cases of a pack, in the order of their ids.
 
-    Without ``whole``: of each rule the damaged file that is about it and about the fewest others, of several the smallest; the valid
-    files that these were made from; and valid files that were made from nothing and are made into nothing.
+    Without ``whole``: for each rule the damaged file that breaks it and the fewest other rules (the smallest
+    of several), the valid files that these were made from, and independent valid files.
 
     Args:
         cases: All cases.
@@ -163,7 +163,7 @@ def packed(golden: GoldenCase) -> Packed:
 
 
 def duties(case: Case) -> list[str]:
-    """What software must do with a file, in a sentence each; none where a reader cannot be tested by it."""
+    """The required behavior of software for each file, one sentence each; none if the file cannot test a reader."""
     return [*_of_reading(case), *_of_structures(case)]
 
 
@@ -175,7 +175,7 @@ def reason(case: Case) -> str:
 _ROWS = {"own": "the expected rows", "parent": "the rows of the undamaged file"}
 
 _READ = {
-    "demanded": "Refuse the file: there are no rows that would be right.",
+    "demanded": "Refuse the file: no rows would be right.",
     "allowed": "Read {rows}, or refuse the file.",
     "never": "Read {rows}.",
 }
@@ -183,9 +183,9 @@ _READ = {
 _READ_ANY = {"allowed": "Read the file or refuse it.", "never": "Read the file without an error."}
 
 _SCAN = {
-    "exposure": "A query that relies on the metadata may lose rows: they are well formed and untrue.",
-    "refusal-allowed": "A query gives the same rows with and without the index, or is refused.",
-    "same-rows": "A query gives the same rows with and without the index.",
+    "exposure": "A query that uses the metadata may lose rows: the metadata are well formed but untrue.",
+    "refusal-allowed": "A query returns the same rows with and without the index, or is refused.",
+    "same-rows": "A query returns the same rows with and without the index.",
 }
 
 
@@ -200,9 +200,9 @@ def _of_reading(case: Case) -> Iterator[str]:
 
 def _of_structures(case: Case) -> Iterator[str]:
     words = {
-        "accept": "A reader of the structure reads it as it is.",
+        "accept": "A reader of the structure reads it.",
         "reject": "A reader of the structure refuses it.",
-        "either": "A reader of the structure reads it as it is, or leaves it aside.",
+        "either": "A reader of the structure reads it or ignores it.",
     }
     if case.expect.decode is not None:
         yield words[case.expect.decode]
@@ -210,7 +210,7 @@ def _of_structures(case: Case) -> Iterator[str]:
         if snapshot.answer == "reject":
             yield f"No snapshot describes a Parquet file of {to_json(snapshot.parquet_file_size)} bytes."
     if case.expect.prune:
-        yield "No row group is left out that holds rows which a query asks for."
+        yield "A reader skips no row group with rows that a query asks for."
 
 
 def manifest(packs: Sequence[Packed]) -> bytes:
@@ -289,7 +289,7 @@ def write_pack(folder: Path, files: dict[str, bytes]) -> None:
     """Write a pack whole or not at all: it is prepared beside the folder, and then has its name.
 
     Args:
-        folder: A folder that is not there, is empty, or holds an earlier pack or seeds and nothing else.
+        folder: A folder that does not exist, is empty, or only has an earlier pack or seeds.
         files: The files by their paths in it.
 
     Raises:
@@ -336,7 +336,7 @@ def require_replaceable(folder: Path) -> None:
     if brought is None and all(_is_seed(folder, path) for path in there):
         return
     if brought is None:
-        raise PackError(f"{folder}: holds other things than a pack; name a new folder or an empty one")
+        raise PackError(f"{folder}: has other files than a pack; name a new or empty folder")
     if strange := sorted(there - brought):
         raise PackError(
             f"{folder}: {strange[0]} does not belong to the pack; move it away, or name another folder"

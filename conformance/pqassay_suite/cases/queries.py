@@ -1,8 +1,9 @@
 """The queries of a case: derived from its rows and the layout of its file, never typed.
 
-A reader that goes wrong does so in one page, one block of a bloom filter, at one bound, or in a column beside the damaged one.
-So the queries are chosen to *touch* as much as possible: each candidate says which pages, blocks, bounds and kinds of
-comparison it touches, and the one that touches most of what nothing has touched yet is taken, until there are `MOST`. Pages
+A wrong answer usually comes from one page, one block of a bloom filter, one bound, or a column beside the
+damaged one. So the queries are chosen to *touch* as much as possible: each candidate lists the pages, blocks,
+bounds and kinds of comparison that it touches. The candidate that touches the most new ones is taken, until
+there are `MOST`. Pages
 count only where others can be left out: a query that needs them all would be answered rightly without any index.
 """
 
@@ -76,7 +77,7 @@ class CaseQuery:
         predicate: Which rows.
         columns: Which columns of them.
         decides: Whether it compares values of the column that the case is about, so that a reader that answers it uses what the case
-            may say falsely.  Where no query does, each decides.
+            may say falsely.  If no query is decisive, each is.
     """
 
     predicate: list[Any]

@@ -27,7 +27,7 @@ def counted_by(
         revision: The revision.
         report: A report in which all count.
         cases: The cases that the run was about.
-        undeclared: What was not asked of them, since the driver does not declare what it takes.
+        undeclared: The cases that were not asked, since the driver lacks a declared capability.
         narrowed: Whether questions about them were left out.
     """
     standing = {golden.case.id: revision.standing(golden.case.id, golden.asked_sha256) for golden in cases}

@@ -1,4 +1,4 @@
-"""What writers are asked to write: tables whose values are at the edges of their types, with a wish about the structure at stake.
+"""Tables for writers: values at the limits of their types, with a request for a structure.
 
 These cases have no file: it is the writer's.  Their ids begin with ``write/``.
 """
@@ -119,14 +119,14 @@ TABLES: tuple[Table, ...] = (
     _table("one-row", "one row", [("id", "int32"), ("name", "string")], [[1, "a"]], filtered=("name",)),
     _table(
         "only-nulls",
-        "a column of nothing but nulls",
+        "an all-null column",
         [("id", "int32"), ("name", "string")],
         _numbered([None] * 5),
         filtered=("name",),
     ),
     _table(
         "pages-of-nulls",
-        "pages of nothing but nulls among others",
+        "all-null pages among others",
         [("id", "int32"), ("name", "string")],
         _numbered([None, None, "b", "a", None, None, None, "c"]),
         filtered=("name",),
@@ -134,7 +134,7 @@ TABLES: tuple[Table, ...] = (
     ),
     _table(
         "floats",
-        "NaN, both zeros, infinities, the least number",
+        "NaN, both zeros, infinities, the smallest number",
         [("id", "int32"), ("mass", "double")],
         _numbered([Float(text) for text in FLOATS]),
         filtered=("mass",),
@@ -142,14 +142,14 @@ TABLES: tuple[Table, ...] = (
     ),
     _table(
         "only-nan",
-        "pages of nothing but NaN",
+        "all-NaN pages",
         [("id", "int32"), ("mass", "double")],
         _numbered([Float("nan"), Float("nan"), Float("1.0"), Float("nan"), None, Float("nan")]),
         filtered=("mass",),
     ),
     _table(
         "long-texts",
-        "texts that are cut within a character, and such that have none greater of their length",
+        "texts that would be cut inside a character, and texts without a greater text of their length",
         [("id", "int32"), ("name", "string")],
         _numbered(TEXTS),
         filtered=("name",),
@@ -157,7 +157,7 @@ TABLES: tuple[Table, ...] = (
     ),
     _table(
         "every-type",
-        "the least and the greatest of many types",
+        "minimum and maximum of many types",
         [(name, kind) for name, kind, _, _ in _EVERY_TYPE],
         [
             [least for _, _, least, _ in _EVERY_TYPE],

@@ -33,7 +33,7 @@ def failing(*errors: type[Exception], of: Path | str = "") -> Generator[None]:
 
     Args:
         errors: What else ends it.
-        of: What messages are about, where they do not say so.
+        of: The subject of messages that do not name it.
     """
     from pqassay_suite.drivers.driver import CannotStartError
 
@@ -81,7 +81,7 @@ def named_drivers(command: list[str], shipped: Sequence[str]) -> list[NamedDrive
     """The drivers that come with pqassay, each once, then that of a command; one at least."""
     if not command and not shipped:
         fail(
-            "name a driver: `--driver duckdb`, or behind --, for example: pqassay suite run -- python3 driver.py"
+            "name a driver: `--driver duckdb`, or after --, for example: pqassay suite run -- python3 driver.py"
         )
     named = [NamedDriver(*_shipped(name)) for name in dict.fromkeys(shipped)]
     return [*named, NamedDriver(command)] if command else named
@@ -118,12 +118,12 @@ def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
     results = results_in(path).results
     found = frozenset((result.case, str(result.operation)) for result in results if not result.is_good)
     if not found:
-        fail(f"{path}: nothing is wrong there")
+        fail(f"{path}: no wrong answers are listed")
     return found
 
 
 def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
-    """What a driver declares, and what follows."""
+    """The declarations of a driver, and their consequences."""
     from pqassay_suite.running.runner import declared
 
     with failing():
@@ -141,7 +141,7 @@ def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
 
 
 def print_times(times: Times) -> None:
-    """What took how long, for people."""
+    """The times, for people."""
     parts = [f"{name} {seconds:.1f} s for {count}" for name, (count, seconds) in times.by_operation().items()]
     if parts:
         typer.echo(f"times: {', '.join(parts)}")

@@ -112,7 +112,7 @@ def new_driver(
     with failing(ImplementationError):
         template = skeleton(language)
     if folder.exists() or folder.is_symlink():
-        fail(f"{folder} is there already; name a new folder")
+        fail(f"{folder} already exists; name a new folder")
     beside = folder.with_name(f".{folder.name}.new")
     try:
         with failing(of=folder):

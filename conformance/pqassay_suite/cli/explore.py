@@ -78,7 +78,7 @@ def explore(
     require_positive({"--seconds": seconds, "--timeout": timeout})
     one, *others = named_drivers(driver or [], [shipped] if shipped else [])
     if others:
-        fail("name one driver, by --driver or behind --")
+        fail("name one driver, with --driver or after --")
     command, known_driver = one.command, one.implementation
     entries, cases = _expected(expectations, known_driver)
     asker = _asker(command, known_driver, timeout)

@@ -41,7 +41,7 @@ from pqassay_suite.cli.files import (
 
 GIBIBYTE = 1 << 30
 
-NOTHING_ASKED = "these cases do not ask for that; `pqassay suite run --list` shows what they ask for"
+NOTHING_ASKED = "these cases do not have that operation; `pqassay suite run --list` shows their operations"
 
 DEFAULT_SECONDS = 10.0
 DEFAULT_GIBIBYTES = 4.0
@@ -65,7 +65,7 @@ EPILOG = epilog(
     "`pqassay suite run --driver duckdb --case 'pix/*'`",
     "`pqassay suite run --driver duckdb --files my-collection`",
     "`pqassay suite run --driver duckdb --driver polars --output both.html`",
-    codes="0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors",
+    codes="0 all well, 1 failures, 2 usage or nothing tested, 3 stale expectations, 4 crashes or protocol errors",
 )
 
 
@@ -99,7 +99,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Ask about these files; two other readers decide what is right.",
+            help="Test with these files; two other readers give the expected rows.",
         ),
     ] = None,
     max_size: Annotated[
@@ -141,10 +141,13 @@ def run(
     ] = None,
     rerun: Annotated[
         Path | None,
-        typer.Option(metavar="RESULTS", help="Ask again only what was wrong in these results (JSON)."),
+        typer.Option(
+            metavar="RESULTS",
+            help="Repeat only the questions that had wrong answers in these results (JSON).",
+        ),
     ] = None,
     hello: Annotated[
-        bool, typer.Option("--hello", help="Show what the driver declares and which cases that selects.")
+        bool, typer.Option("--hello", help="Show the driver's capabilities and the cases that they select.")
     ] = False,
     list_only: Annotated[
         bool, typer.Option("--list", help="List the cases that would be asked; start nothing.")
@@ -155,7 +158,12 @@ def run(
     output: OutputFile = None,
     verbose: Verbose = False,
 ) -> None:
-    """Test a reader or writer, in any language, with golden or your own files."""
+    """Test a reader or writer with golden files.
+
+    A driver connects it to pqassay: a small program in any language.
+
+    `pqassay suite new-driver` makes one, and --driver names a shipped one.
+    """
     require_positive({"--timeout": timeout, "--memory": memory, "--max-size": max_size})
     chosen_format = format_of(output_format, output)
     several = len(set(shipped or ())) + bool(driver) > 1
@@ -260,9 +268,9 @@ def _require_own_files(
     files: Path | None, cases: Path | None, operations: Sequence[Operation] | None
 ) -> None:
     if files and cases:
-        fail("--files takes the place of --cases: files of your own have no manifests")
+        fail("--files replaces --cases: your own files have no manifests")
     if files and operations and "read" not in operations:
-        fail("--files goes with the operation read only: your files have no expected answers to queries")
+        fail("--files only allows the operation read: your files have no expected answers to queries")
 
 
 def _settings(named: NamedDriver, settings: Settings) -> Settings:

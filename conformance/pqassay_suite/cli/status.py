@@ -69,7 +69,7 @@ def export_status(
 ) -> None:
     """Print what results show for each feature of Parquet's status page.
 
-    A failure counts against a feature only if columns that lack just this feature are right.
+    A failure counts against a feature only if the reader is right about columns without just this feature.
     """
     from pqassay.cli.output import print_written
     from pqassay.errors import UsageError
@@ -85,7 +85,7 @@ def export_status(
     if against and output_format is StatusFormat.CSV:
         fail("--against takes --format markdown, json or yaml")
     if output is not None and os.path.realpath(output) in map(os.path.realpath, files):
-        fail(f"--output {output}: these are results to read; write somewhere else")
+        fail(f"--output {output}: these are results to read; choose another file")
     reports = [results_in(file) for file in files]
     with failing(UsageError, CaseError):
         table = status(reports, [str(file) for file in files], asked_cases())

@@ -1,7 +1,7 @@
-"""Drivers: the protocol, the process of a driver and what is said to it, and which drivers come with pqassay.
+"""Drivers: the protocol, the process of a driver and its messages, and the shipped drivers.
 
-What lives here: requests and answers (`protocol`), processes and sessions with their limits, a driver as the runner sees it, and what it
-wrote, cut to what people read.
+Contents: requests and answers (`protocol`), processes and sessions with their limits, the runner's view of a
+driver, and readable excerpts of its output.
 
-What never comes in: whether an answer is right.
+Excluded: judging whether an answer is right.
 """

@@ -1,4 +1,4 @@
-"""Capabilities: what a driver declares to be able to do, and what a question takes."""
+"""Capabilities: those that a driver declares, and those that a question needs."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def missing_capability(
         operation: What is asked.
         family: The case's family.
         requires: What its manifest requires.
-        needs: What the types, codecs and orders of its file take.
-        capabilities: What the driver declares.
-        lacks: What it declares not to have. A name that it lacks takes the names along that begin with it.
+        needs: The capabilities that the types, codecs and orders of its file need.
+        capabilities: The declared capabilities.
+        lacks: The capabilities that it declares as missing. A name that it lacks takes the names along that begin with it.
     """
     declared = _implied(tuple(capabilities))
     if operation == "read":  # any reader of Parquet, whatever it knows of the family

@@ -49,7 +49,7 @@ class Settings:
 
     Attributes:
         command: The driver: program and arguments; request and answer are appended.
-        limits: What each request may take.
+        limits: The limits of each request.
         jobs: Requests that run at the same time.
         strict: Check requests and answers against the schemas to the last member.
         keep: Folder in which requests, answers and files are kept.
@@ -83,7 +83,7 @@ class NoAnswer:
     Attributes:
         outcome: ``crashed``, ``protocol error``, or ``unsupported`` for exit status 3.
         reason: In one line.
-        stderr: What the driver said there, the lines that tell most.
+        stderr: The most informative lines of the driver's output.
         timed_out: Whether its time was over.
     """
 
@@ -217,7 +217,10 @@ class DriverUnderTest:
         return reply
 
     def ask_queries(self, request: ScanRequest, folder: Path) -> list[Reply]:
-        """The answers to the queries of a request. What follows a crash is asked again, without what crashed."""
+        """The answers to the queries of a request.
+
+        Questions after a crash are asked again, without the one that crashed.
+        """
         replies: dict[int, Reply] = {}
         for number in range(MOST_CRASHES):
             left = [query for query in request.queries if query.seq not in replies]

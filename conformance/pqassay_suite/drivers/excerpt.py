@@ -1,4 +1,4 @@
-"""What is kept of a stranger's output: its beginning and its end, and the lines that tell what went wrong."""
+"""The excerpt of a program's output: its beginning, its end, and the lines that name an error."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Excerpt:
 
 
 def telling_lines(text: str) -> list[str]:
-    r"""The first lines of an output, and those further down that name an error: the end of a stack trace says little.
+    r"""The first lines of an output, and later lines that name an error: the end of a stack trace is not informative.
 
     >>> telling_lines("a\nb\nc\nd\npanic: index out of range\ngoroutine 1")
     ['a', 'b', 'c', 'panic: index out of range']

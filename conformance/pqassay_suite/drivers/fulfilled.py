@@ -25,7 +25,7 @@ class Written(NamedTuple):
 
 
 def unfulfilled(file: FileUnderTest, wishes: Wishes) -> Iterator[str]:
-    """What of some wishes a file does not fulfil, each in words. Without rows, it has no chunks that could.
+    """The requests that a file does not fulfill, in words. Without rows, it has no chunks that could.
 
     Raises:
         FormatError, NotApplicable, NotChecked: The file cannot be read.

@@ -1,4 +1,4 @@
-"""Drivers that come with pqassay: one folder each, with the command that starts it and what it takes to build it.
+"""Drivers that come with pqassay: one folder each, with the command that starts it and the commands that build it.
 
 ``driver.toml`` says so:
 
@@ -62,7 +62,7 @@ class Implementation:
     Attributes:
         name: Its folder's name, by which it is called.
         folder: Where its sources are.
-        title: What tables call it.
+        title: Its name in tables.
         language: What it is written in.
         command: How it is started; see the module.
         needs: Programs, Python distributions behind ``python:``, and the least release of a JDK behind ``java:``.
@@ -71,7 +71,7 @@ class Implementation:
         queries: Queries of a case that it is asked at most, of one that takes long for each.
         fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
         decoder: Name of the code that decodes its files: two that share it are not independent readers.
-        package: The Python distribution whose releases `of_release` takes; empty if none.
+        package: The Python distribution whose releases `of_release` accepts; empty if none.
         older: Releases of it whose results are kept beside those of the newest.
         release: The release that this one stands for; empty for the one of its sources or its environment.
     """
@@ -93,7 +93,7 @@ class Implementation:
 
     @property
     def label(self) -> str:
-        """What it is called by: its name, with the release if it is an older one."""
+        """Its name, with the release if it is an older one."""
         return f"{self.name}@{self.release}" if self.release else self.name
 
     def of_release(self, release: str) -> Implementation:
@@ -204,7 +204,7 @@ class Implementation:
             try:
                 code = process.wait(seconds)
             except subprocess.TimeoutExpired:
-                message = f"{self.label}: {line} did not end within {seconds:g} s; --timeout gives it more"
+                message = f"{self.label}: {line} did not end within {seconds:g} s; raise --timeout"
                 raise ImplementationError(message) from None
             finally:
                 end_group(process.pid)

@@ -1,4 +1,4 @@
-"""Programs of ours that look at files of strangers, in processes that go on, so that no decoder takes the runner along."""
+"""Our programs that inspect untrusted files in persistent processes, so a crash of a decoder does not end the runner."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OwnProcess:
 
     Args:
         command: What starts it, without ``--serve``.
-        limits: What one answer may take.
+        limits: The limits of one answer.
     """
 
     def __init__(self, command: Sequence[str], limits: Limits) -> None:
@@ -61,7 +61,7 @@ class Inspector(OwnProcess):
         super().__init__(own_program("-m", written_file.__name__), LIMITS)
 
     def inspect(self, wanted: Inspection) -> WrittenFile | str:
-        """What is found of a file; or, in words, how the process ended that looked at it."""
+        """The result for a file; or, in words, how the inspecting process ended."""
         answer = self.ask(asdict(wanted))
         return (
             answer

@@ -110,7 +110,7 @@ class Launcher:
         Args:
             command: Program and arguments. It runs in the folder of the caller, so that relative paths hold.
             folder: Given to it as the place for temporary files.
-            talks: Whether stdin and stdout are pipes; else there is nothing to read, and what it prints is dropped.
+            talks: Whether stdin and stdout are pipes; otherwise there is no input, and output is dropped.
 
         Raises:
             OSError: No process can be started.

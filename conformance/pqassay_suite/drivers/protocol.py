@@ -39,7 +39,7 @@ class Message(Closed):
 
 @dataclass(frozen=True)
 class HelloAnswer(Message):
-    """What the driver is called, what it can do, and how its library compares.
+    """The name of the driver, its capabilities, and the comparisons of its library.
 
     Attributes:
         capabilities: Names of what it can do; see `pqassay_suite.drivers.capabilities`.
@@ -47,7 +47,8 @@ class HelloAnswer(Message):
         serve: Whether ``driver --serve`` answers request after request.
         nan: How NaN is compared.
         zeros: How the two zeros are compared.
-        index_off: Whether the library itself leaves an index aside for a query with index ``off``, all else being equal.
+        index_off: Whether the library can ignore an index for a query with index ``off``, without other
+            changes.
         raises: Classes of exceptions, or patterns of them, that the library raises on purpose; any other one is an accident.
     """
 
@@ -230,7 +231,8 @@ class Wishes(Message):
         bloom_filter: Columns that get bloom filters.
         page_index: Whether there is a page index.
         statistics: Whether there are statistics.
-        sorting: What the rows are sorted by, to be declared in the file; they come sorted.
+        sorting: The columns that the rows are sorted by, to be declared in the file; the rows are already
+            sorted.
         data_page_version: Version of data pages.
         codec: Name of the compression, in lower case: ``uncompressed``, ``snappy``, ``gzip``, ``zstd``, ``lz4_raw``, ``brotli``.
         indexes: Indexes that the file's index directory has.

@@ -1,7 +1,7 @@
 """A driver that goes on: requests as lines to its stdin, answers as lines from its stdout.
 
-Starting a process costs more than most answers, up to a hundred times.  The process is started when it is needed, ended
-when it does not answer in time, and started again after `MOST_REQUESTS`, so that what it forgets to free does not add up.
+Starting a process costs more than most answers, up to a hundred times.  The process is started on demand,
+ended if it does not answer in time, and restarted after `MOST_REQUESTS`, which limits memory leaks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_REQUESTS = 500
 GRACE = 2.0
 """Seconds that a process has to end after it has closed its stdout."""
 
-MORE_THAN_ASKED = "it said more than it was asked"
+MORE_THAN_ASKED = "it wrote more than one answer"
 
 SERVE = "--serve"
 """The argument with which a driver goes on."""
@@ -44,12 +44,12 @@ SERVE = "--serve"
 
 @dataclass(frozen=True)
 class Said:
-    """What came of a request.
+    """The outcome of a request.
 
     Attributes:
         lines: The answers, without their line feeds.
         ended: The end of the process, if it ended, or was ended, before the last answer.
-        problem: What is wrong with what it wrote, if it was ended for that.
+        problem: The problem of its output, if it was ended for that.
         stderr: What it wrote there meanwhile.
     """
 
@@ -170,8 +170,8 @@ class _Exchange:
         """Exchange until all answers are there, the process ends, or its time is over.
 
         Args:
-            has_answered: Whether the process has answered before: then what is there already is more than it was asked. What
-                one says that has just been started, is taken for its first answer, however soon it comes.
+            has_answered: Whether the process has answered before: then what is there already is more than it
+                was asked. Output of a new process counts as its first answer, however early it comes.
         """
         stdin, stdout, stderr = self.process.stdin, self.process.stdout, self.process.stderr
         if stdin is None or stdout is None or stderr is None:
@@ -247,6 +247,6 @@ class _Exchange:
         if self.process.stderr is not None:
             drain(self.process.stderr.fileno(), self.stderr)
         if goes_on:
-            return Said(self.lines, problem="it closed stdout and went on", stderr=self.stderr.text())
+            return Said(self.lines, problem="it closed stdout but kept running", stderr=self.stderr.text())
         ended = Ended(self.process.returncode, timed_out, self.stderr.text())
         return Said(self.lines, ended, stderr=self.stderr.text())

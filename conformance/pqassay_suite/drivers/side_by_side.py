@@ -17,8 +17,9 @@ GLANCE = 0.5
 def in_order(pool: Executor, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
     """Yield the result of each task, in the order of the tasks; what was not begun when this is left is not done.
 
-    A signal is heard while one waits. `Executor.map` waits without looking up, and Python calls no handler for a signal that came just
-    before that, or to another thread, until a result is there, which may take as long as drivers may.
+    A signal is heard while one waits. `Executor.map` blocks. Python calls no handler for a signal that
+    arrived just before, or in another thread, until a result is there, which may take as long as the time
+    limit of drivers.
     """
     futures = deque(pool.submit(work, task) for task in tasks)
     try:

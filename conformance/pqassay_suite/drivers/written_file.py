@@ -1,7 +1,7 @@
 """Inspection of a written file: the judge's findings on it, and its rows, or the logical value of a ``_pm``.
 
 The file comes from a stranger's program, and decoding it happens in a process of its own, one for all files of a run:
-``python -m pqassay_suite.drivers.written_file --serve``.  What that process finds out is a `WrittenFile`.
+``python -m pqassay_suite.drivers.written_file --serve``.  The result of that process is a `WrittenFile`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class WrittenFile:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What is to be inspected: a file, options of the check, the columns of its rows, and what was wished for."""
+    """The input of an inspection: a file, options of the check, the columns of its rows, and the requested structure."""
 
     path: str
     options: dict[str, str]

@@ -27,13 +27,16 @@ from pqassay_suite.judging.row_answers import rows_of
 CODECS = {"none": "", "snappy": "codec.snappy", "gzip": "codec.gzip", "zstd": "codec.zstd", "lz4": "codec.lz4-raw", "brotli": "codec.brotli"}  # fmt: skip
 """Codecs as pyarrow calls them, and the capability that each takes."""
 
+WITHOUT = "without it too"
+"""What a scan is blamed for that is as wrong without the index."""
+
 FAMILIES = ("BLM", "PIX", "STA", "PQF")
 """Families by which a scan may be asked, the one with most to skip by first."""
 
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """What is wrong with an answer.
+    """The problems of an answer.
 
     Attributes:
         cause: In the words that results of `pqassay suite run` have for it.
@@ -91,7 +94,7 @@ class Asker:
         return [name for name, need in CODECS.items() if self.can("read", "PQF", [need] if need else [])]
 
     def differences(self, questions: Sequence[Question]) -> list[WrongAnswer | None]:
-        """What is wrong with the answers to questions about one file; ``None`` for each that is right or not supported.
+        """The problems of the answers to questions about one file; ``None`` for each that is right or not supported.
 
         Raises:
             QuestionError: The file cannot be written.
@@ -122,7 +125,7 @@ class Asker:
         if difference is None or not difference.is_of_rows:
             return difference
         if not is_right:
-            return replace(difference, blame="without it too")
+            return replace(difference, blame=WITHOUT)
         blame = "by the index" if self.hello.index_off else "of the filter"
         return replace(difference, blame=blame, cause=f"{difference.cause}, {blame}")
 

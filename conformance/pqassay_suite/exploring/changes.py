@@ -81,11 +81,11 @@ def _page_bound(name: str, other: str, end: BoundaryOrder) -> Told:
 
 
 LIES: Mapping[str, Told] = {
-    "a lower bound that is too great": _bound("min_value", "max_value"),
-    "an upper bound that is too small": _bound("max_value", "min_value"),
-    "no nulls where there are some": lambda statistics, _, __: (f"{STATISTICS}.null_count", 0) if statistics and statistics.null_count else None,
-    "a lower bound of a page that is too great": _page_bound("min_values", "max_values", BoundaryOrder.ASCENDING),
-    "an upper bound of a page that is too small": _page_bound("max_values", "min_values", BoundaryOrder.DESCENDING),
+    "a lower bound that is too high": _bound("min_value", "max_value"),
+    "an upper bound that is too low": _bound("max_value", "min_value"),
+    "a null count of 0 for a column with nulls": lambda statistics, _, __: (f"{STATISTICS}.null_count", 0) if statistics and statistics.null_count else None,
+    "a lower bound of a page that is too high": _page_bound("min_values", "max_values", BoundaryOrder.ASCENDING),
+    "an upper bound of a page that is too low": _page_bound("max_values", "min_values", BoundaryOrder.DESCENDING),
     "a bloom filter of zeros": lambda _, chunk, __: ("bloom_filter.bitset", bytes(len(chunk.bloom_filter.bitset))) if chunk.bloom_filter else None,
 }  # fmt: skip
 """What may be false, by name: lies that the structure itself does not show."""

@@ -35,7 +35,7 @@ _NULL_TESTS = st.sampled_from(NULLS)
 
 @dataclass(frozen=True)
 class Choices:
-    """What may be drawn: kinds of columns and codecs, whether there are queries, whether files lie."""
+    """The possible choices: kinds of columns and codecs, queries or not, false metadata or not."""
 
     kinds: Sequence[str]
     codecs: Sequence[str]

@@ -174,7 +174,7 @@ class Question:
         return [[row[name] for name in self.columns] for row in kept]
 
     def to_json(self) -> str:
-        """One line that `from_json` reads. What is as by default is left out."""
+        """One line that `from_json` reads. Default values are left out."""
         file: dict[str, Any] = {
             field.name: value
             for field in fields(DrawnFile)

@@ -29,7 +29,9 @@ GROUPS = {
     "and": ("a conjunction",),
     "or": ("an alternative",),
 }
-"""What kinds of predicates are called. What is wrong with ``=`` is wrong with ``in`` as well, which is an equality too."""
+"""What kinds of predicates are called. The problems of ``=`` is wrong with ``in`` as well, which is an equality too."""
+
+READ = "a read of all rows"
 
 PLAIN_KIND = "int32"
 
@@ -127,7 +129,7 @@ def _of_columns(question: Question) -> Iterator[Ingredient]:
 def _of_predicate(question: Question) -> Iterator[Ingredient]:
     tree = question.predicate
     if tree is None:
-        yield Ingredient("a read of all rows", lambda: None)
+        yield Ingredient(READ, lambda: None)
         return
     for simpler in _simpler(tree):
         yield Ingredient(GROUPS[tree[0]][-1], _with_predicate(question, simpler))

@@ -27,7 +27,7 @@ class ColumnKind:
         type: The type of Arrow that the writer is given.
         pool: Values that are drawn most, the plainest first.
         storage: The type of Arrow that holds the values as they are drawn, where that is another one.
-        bits: Width of its numbers, of which others than those of the pool are drawn; negative for signed ones.
+        bits: Width of its numbers, if numbers outside the pool are also drawn; negative for signed numbers.
         encodings: Encodings that pyarrow can write beside PLAIN and dictionaries.
         is_nested: Whether only tests for null are asked.
         is_ordered: Whether ``<`` is asked.

@@ -27,8 +27,9 @@ def foretold_by(
 ) -> str | None:
     """The golden case by which the expectations of an implementation foretell a finding; ``None`` if it is new.
 
-    Only valid cases count.  A crash and a refusal are known by their words.  Wrong rows are known where those of the case differ in the same
-    words, and it has columns of the same kinds and all special values that the finding takes.
+    Only valid cases count.  A crash and a refusal are known by their words.  Wrong rows are known if those of
+    the case have the same description, and the case has columns of the same kinds and all special values that
+    the finding needs.
     """
     for entry in entries:
         if entry.cause is None or entry.outcome not in OUTCOMES:

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
 
 from pqassay_spec.mutation.mutations import Inapplicable
-from pqassay_suite.exploring.asking import Asker, WrongAnswer
+from pqassay_suite.exploring.asking import WITHOUT, Asker, WrongAnswer
 from pqassay_suite.exploring.drawing import Choices, questions
 from pqassay_suite.exploring.drawn_file import Question, QuestionError
-from pqassay_suite.exploring.ingredients import ingredients, names_of, smaller
+from pqassay_suite.exploring.ingredients import READ, ingredients, names_of, smaller
 
 MOST_SHRINKS = 50
 """Files that are asked about while an example is shrunk; leaving out goes on from what there is then."""
@@ -41,7 +41,7 @@ class Finding:
 
     Attributes:
         question: The question.
-        difference: What is wrong with the answer.
+        difference: The problem of the answer.
         takes: The ingredients without each of which it is right.
         is_unstable: Whether a fresh process answers it rightly, or wrongly in another way.
         examples: Files that had been drawn when it was met.
@@ -54,10 +54,16 @@ class Finding:
     examples: int
 
     def explains(self, question: Question, difference: WrongAnswer) -> bool:
-        """Whether another wrong answer is of the same cause: the same words, with all that this one takes."""
-        return self.difference.is_like(difference) and (
-            not difference.is_of_rows or names_of(question) >= set(self.takes)
-        )
+        """Whether another wrong answer is of the same cause: the same words, with all that this one takes.
+
+        What is wrong with a read explains a scan that is as wrong without the index.
+        """
+        if not difference.is_of_rows:
+            return self.difference.is_like(difference)
+        is_read = self.question.predicate is None and difference.blame == WITHOUT
+        takes = {*self.takes} - ({READ} if is_read else set())
+        is_like = self.difference.is_of_rows if is_read else self.difference.is_like(difference)
+        return is_like and names_of(question) >= takes
 
 
 class _OverError(KeyboardInterrupt):
@@ -98,7 +104,7 @@ class Search:
         choices: What may be drawn.
         limits: When it ends.
         kept: Questions that are asked first, such as those of earlier findings.
-        findings: What was met, each as small as it could be made.
+        findings: The findings, each as small as possible.
         drawn: Files that were drawn.
         was_interrupted: Whether somebody ended it.
     """

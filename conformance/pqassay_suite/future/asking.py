@@ -33,7 +33,7 @@ class Survival:
 
     Attributes:
         id: The kind of the file.
-        outcome: What came.
+        outcome: The actual answer.
         is_kept: Whether this keeps the promise of the format, or the twin is not read either.
         details: The message of the refusal or crash, or which rows are wrong; empty where all is read.
     """
@@ -68,7 +68,7 @@ class _Asker:
         self._twins: dict[bytes, _Came] = {}
 
     def survival(self, file: FutureFile) -> Survival:
-        """What comes of a file."""
+        """The outcome for a file."""
         if file.twin not in self._twins:
             self._twins[file.twin] = self._read(file, file.twin, file.names)[0]
         if self._twins[file.twin] != "reads":

@@ -40,7 +40,7 @@ Promise: TypeAlias = Literal["rows", "column"]
 OF_A_COLUMN: frozenset[type] = frozenset({Type, FieldRepetitionType, Encoding, CompressionCodec})
 """Enums without which the values of a column cannot be read. All others are hints, annotations or safely skipped."""
 
-_KEYS = "only files that are encrypted have it, and drivers get no keys"
+_KEYS = "only encrypted files have it, and drivers get no keys"
 _INDEX_PAGES = "no writer writes index pages, and no golden file has one"
 
 WITHOUT_FILE: dict[str, str] = {

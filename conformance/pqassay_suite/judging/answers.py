@@ -213,8 +213,8 @@ def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFil
         wish = inspected.unfulfilled[0].partition(":")[0]
         return Judgement(
             False,
-            f"the written file is not as wished: {wish}",
-            "as wished, or unsupported",
+            f"the written file differs from the request: {wish}",
+            "as requested, or unsupported",
             "; ".join(inspected.unfulfilled),
             fault="unfulfilled",
             cause=f"wish not met: {wish}",
@@ -223,7 +223,7 @@ def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFil
 
 
 def judged_unsupported(bench: Bench) -> Judgement:
-    """Judge what a writer left that cannot fulfil a wish: nothing, or a file without it whose rules and rows are still judged."""
+    """Judge the output of a writer that cannot fulfill a request: no file, or a file without the structure, whose rules and rows are still judged."""
     if not bench.output.is_file() or bench.output.is_symlink():
         return RIGHT
     judged = _judge_written(bench)

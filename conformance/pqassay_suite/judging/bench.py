@@ -1,6 +1,7 @@
 """The bench on which one exchange with a driver is prepared and judged, and what a judgement is.
 
-What each operation asks, and which answers to it are right, is in `pqassay_suite.judging.answers` and `pqassay_suite.judging.pm_answers`.
+`pqassay_suite.judging.answers` and `pqassay_suite.judging.pm_answers` define the question and the right
+answers of each operation.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ class Judgement:
     Attributes:
         right: Whether it is right.
         reason: What is wrong, in one line.
-        expected: What should have come.
-        actual: What came.
+        expected: The expected answer.
+        actual: The actual answer.
         rules: Rules that a written file breaks.
-        fault: What is wrong with it; ``accident`` is a refusal that is right in itself.
+        fault: The problems of it; ``accident`` is a refusal that is right in itself.
         difference: The path of the first member of a value that differs.
-        cause: What differs, in words without names and values, where these tell failures of one cause.
+        cause: The difference in words without names and values, which identifies failures of one cause.
         warnings: What the judge warns of in a written file.
     """
 
@@ -185,5 +186,5 @@ def refusal(answer: Reject, accidents: Accidents = ACCIDENTS) -> Judgement:
     """The judgement of a refusal that is right: users cannot rely on one by accident."""
     if not accidents.include(answer.raised):
         return RIGHT
-    reason = f"refused by an exception that shows a mistake: {answer.raised}"
+    reason = f"refused by an accidental exception: {answer.raised}"
     return Judgement(False, reason, "a refusal on purpose", described(answer), fault="accident")

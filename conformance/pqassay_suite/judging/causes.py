@@ -1,4 +1,4 @@
-"""What was observed of a driver: how grave it is, and what its failures have in common."""
+"""Observations about a driver: the severity, and the common causes of its failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pqassay.report.run.outcomes import TELLING, UNMET, Operation, Outcome
 from pqassay_spec.golden.case import Case
 
 Fault = Literal["wrong", "refused", "declined", "accepted", "crashed", "accident", "protocol", "unfulfilled"]
-"""What is wrong with an answer: what it says, that it is a refusal (``declined``: on purpose), that it is not an answer, that there is none, or that
+"""The problems of an answer: what it says, that it is a refusal (``declined``: on purpose), that it is not an answer, that there is none, or that
 a wish is not met."""
 
 _SEVERITIES: Mapping[Fault, tuple[int, int]] = {
@@ -97,7 +97,7 @@ def without_folders(text: str) -> str:
 
 
 def blanked(text: str, names: Collection[str] = ()) -> str:
-    """A message without its numbers, folders and the names of columns, in which failures of one cause differ.
+    """A message without numbers, folders and names of columns, which differ between failures of one cause.
 
     >>> blanked("page 3 at offset 0x1f of /tmp/x/data.parquet")
     'page # at offset # of data.parquet'
@@ -135,16 +135,16 @@ def cause_of(
     names: Collection[str] = (),
     differs: str = "",
 ) -> str:
-    """What results of one cause have in common.
+    """The common parts of results of one cause.
 
-    A crash is known by the line that reports it and the first frame below, a refusal by its class and message, wrong rows by how
-    they differ, whatever was asked about which structure.
+    A crash is identified by the line that reports it and the first frame below, a refusal by its class and
+    message, and wrong rows by their difference, whatever the question and structure.
 
     Args:
         operation: What was asked.
-        outcome: What became of it.
+        outcome: Its outcome.
         reason: Why, in one line.
-        actual: What came.
+        actual: The actual answer.
         stderr: What the driver wrote there.
         names: Names of the columns of the file.
         differs: How what came differs, see `pqassay_suite.judging.differences`.
@@ -181,7 +181,7 @@ _SELECTS = re.compile(r"wrong rows: rows (missing|too many)(?!.* where )(?!.*, (
 
 
 def refusal_of(raised: str | None, message: str, names: Collection[str]) -> str:
-    """What refusals of one cause have in common: the class of the exception, if the driver names it, and the message."""
+    """The common parts of refusals of one cause: the class of the exception, if the driver names it, and the message."""
     return f"refusal: {': '.join(filter(None, (raised, blanked(message, names))))}"
 
 

@@ -1,7 +1,8 @@
-"""What differs between rows that are right and rows that came, in words that two files share which show the same defect.
+"""The difference between right rows and returned rows, in words that are equal for files with the same defect.
 
-Neither names nor values are in these words: the kind of a column, and the kind of its difference.  Where that tells little, as
-of a number in place of another one, the feature of the file does: the field that is damaged, or the encodings and types.
+Neither names nor values are in these words: the kind of a column, and the kind of its difference.  If that is
+not specific, as with a wrong number, the feature of the file is added: the damaged field, or the encodings
+and types.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class Selection:
 def difference_of_rows(
     wanted: Sequence[Row], found: Sequence[Row], chosen: Selection | None = None
 ) -> Difference:
-    """What differs most between two multisets of rows.
+    """The main difference between two multisets of rows.
 
     >>> difference_of_rows([[1, "a"], [2, "b"]], [[1, "a"], [2, b"b"]]).words
     'bytes instead of text'
@@ -91,7 +92,7 @@ def difference_of_rows(
     Args:
         wanted: The right rows.
         found: Those that came.
-        chosen: From what a query selects: rows that it has are not values read wrongly, but rows selected wrongly.
+        chosen: All rows of the file: wrong rows among these were selected wrongly, not read wrongly.
     """
     missing, extra = _unmatched(wanted, found)
     known = chosen.by_row if chosen is not None else {}
@@ -206,7 +207,7 @@ def name_of(value: Value) -> str:
 
 
 def difference_of_values(wanted: Value, found: Value) -> Difference:
-    """What differs between two values that are not the same.
+    """The difference between two different values.
 
     >>> difference_of_values(List([1]), None).words
     'null instead of list'
@@ -305,7 +306,7 @@ TELLING_TAGS = ("encoding.", "encrypted.", "levels.", "nested", "page.v2", "phys
 
 
 def feature_of(golden: GoldenCase) -> str:
-    """What is special about the file of a case: the field that is damaged, or what it uses that few files do; empty for nothing."""
+    """The special feature of a case's file: the damaged field, or features that few files use; empty for none."""
     mutation = golden.case.mutation
     if mutation is not None:
         return re.sub(r"\[\d+\]", "", mutation.path).removeprefix("footer.")

@@ -1,7 +1,7 @@
 """Judging answers about the index directory: which entries a reader can use, and what their parts hold.
 
-Entries come in any order.  What a reader leaves aside, and why, is not asked: where a case allows ``either``, an entry that it
-does not give is not a mistake, and one that it gives wrongly is.
+Entries come in any order.  Ignored entries and their reasons are not asked: if a case allows ``either``, a
+missing entry is not a mistake, but a wrong entry is.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def judged_entries(wanted: Mapping[str, Any], value: Mapping[str, Any], *, may_l
     assert not isinstance(here, str)
     for key in sorted(there.keys() - here.keys()):
         return Judgement(
-            False, "an entry that is to be left aside", f"{len(here)} entries", f"also {_named(key)}"
+            False, "an entry that has to be ignored", f"{len(here)} entries", f"also {_named(key)}"
         )
     for key in sorted(here.keys() - there.keys()) if not may_lack else ():
         return Judgement(

@@ -1,7 +1,7 @@
 """Pins: what a driver answered, in a few words that two answers share only if they say the same.
 
-Expectations hold them, so that a failure that is known does not hide another one.  A pin has neither messages nor numbers of
-versions in it, which change when nothing else does.
+Expectations hold them, so that a failure that is known does not hide another one.  A pin has no messages and
+no version numbers, which change without other changes.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def narrowed(
 ) -> tuple[str, str]:
     """The columns that differ, in words, and the difference of the rows by these alone.
 
-    The first is empty, and the rows are compared whole, where all columns differ or none by itself.
+    The first is empty, and whole rows are compared, if all columns differ or no single column does.
 
     >>> narrowed(["a", "b"], [[1, "x"], [2, "y"]], [[1, "x"], [2, "z"]])
     ('column b', '1 row missing: ["y"]; 1 row too many: ["z"]')

@@ -1,4 +1,4 @@
-"""Cases made from somebody's own Parquet files, of which no manifest says what is right.
+"""Cases made from a user's own Parquet files, without manifests of right answers.
 
 The expected rows of a file are those that two independent readers agree about; where they do not, nothing but a crash is wrong.
 A file that the judge finds sound must be read; one that breaks a rule may be refused as well.
@@ -294,6 +294,6 @@ def _judged(survey: Survey) -> str:
 
 def _known(confirmed: Confirmed) -> str:
     if confirmed.rows is None:
-        return "which rows it holds is not known"
+        return "its rows are unknown"
     agreed = [name for name, said in confirmed.said.items() if said.endswith((" row", " rows"))]
     return f"{' and '.join(agreed)} read the same {confirmed.said[agreed[0]]}"

@@ -1,4 +1,4 @@
-"""What is found out about somebody's file before a driver is asked about it: the judge's verdict, its columns and its features.
+"""Facts about a user's file before a driver is asked about it: the judge's verdict, its columns and its features.
 
 The file may be damaged in any way, so this happens in a process of its own: ``python -m pqassay_suite.own_files.file_survey --serve``.
 """
@@ -79,7 +79,7 @@ class Surveyor(OwnProcess):
         super().__init__(own_program("-m", "pqassay_suite.own_files.file_survey"), LIMITS)
 
     def survey(self, path: Path) -> Survey:
-        """What is found out about a file; what ends the process costs this file its verdict and its features."""
+        """Facts about a file; if the process crashes, this file has no verdict and no features."""
         answer = self.ask(str(path))
         return Survey("errored", error=answer) if isinstance(answer, str) else Survey(**json.loads(answer))
 

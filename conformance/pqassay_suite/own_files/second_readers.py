@@ -1,6 +1,6 @@
-"""Independent readers that say which rows a file holds: drivers that come with pqassay, and are not the one under test.
+"""Independent readers of the rows of a file: shipped drivers other than the one under test.
 
-What two of them read alike, in code that they do not share, is taken for the truth.  There is no majority: where two read
+If two of them agree and share no code, their rows count as the truth.  There is no majority: where two read
 other rows, it is not known which are right.
 """
 
@@ -42,11 +42,11 @@ class TooFewReadersError(Exception):
 
 @dataclass(frozen=True)
 class Confirmed:
-    """What readers said about a file.
+    """The answers of readers about a file.
 
     Attributes:
         rows: The answer that holds the rows on which two agree; ``None`` where there is none.
-        said: What each reader said that was asked, by name and version.
+        said: The answer of each asked reader, by name and version.
         too_large: An answer with its rows was larger than any that is read.
     """
 
@@ -121,11 +121,11 @@ class SecondReaders:
         return [reader.name for reader in self._readers if reader.was_asked]
 
     def confirmed(self, file: Path, facts: FileFacts) -> Confirmed:
-        """What they say about a file; no more are asked once two have given rows.
+        """Their answers about a file; after two readers have returned rows, no others are asked.
 
         Args:
             file: A copy of it, in a folder of its own.
-            facts: What it takes to read it, and its columns.
+            facts: The capabilities that it needs, and its columns.
         """
         if not facts.names:
             return Confirmed()
@@ -166,8 +166,8 @@ def second_readers(decoder: str | None, hello: str | None) -> SecondReaders:
     """The readers that are here, and are not the one under test.
 
     Args:
-        decoder: Whose code the driver under test decodes files with, as far as that is known.
-        hello: What it calls itself.
+        decoder: The library that the driver under test decodes files with, if known.
+        hello: Its own name.
 
     Raises:
         TooFewReadersError: See there.

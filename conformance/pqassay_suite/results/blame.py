@@ -1,4 +1,4 @@
-"""Which feature of a file is to blame where a reader fails: the one that makes the whole difference to what the reader does read.
+"""Which feature of a file is to blame if a reader fails: the feature that is the whole difference from files that the reader can read.
 
 A file has many features, and most of them have nothing to do with its failure. Each failure is narrowed down:
 
@@ -67,7 +67,7 @@ def failure_of(result: Result, columns: Mapping[str, Column]) -> Failure:
 
 @dataclass(frozen=True)
 class Kind:
-    """What goes with a feature in golden files.
+    """The features that accompany a feature in golden files.
 
     Attributes:
         tags: Its own tags.
@@ -81,7 +81,7 @@ class Kind:
 
 
 def kinds(features: Mapping[str, Tags], columns: Iterable[Column]) -> dict[str, Kind]:
-    """What goes with each feature in these columns."""
+    """The features that accompany each feature in these columns."""
     known = [column.tags for column in columns]
     kinds_by_feature: dict[str, Kind] = {}
     for name, tags in features.items():
@@ -103,9 +103,10 @@ def writers_blamed(
 ) -> list[str]:
     """Cases of writers that wish for a feature: those that fail because of it.
 
-    The same table without any wish is the other half of the pair: where it fails alike, the table is the cause. A file that breaks
-    rules of the feature's own families is the feature's fault in any case.  A wish is not to blame where the writer names another, nor
-    where a file is right and the wish is not met that is met elsewhere: writers leave out a filter that they hold to be of no use.
+    The same table without any wish is the other half of the pair: where it fails alike, the table is the
+    cause. A file that breaks rules of the feature's own families is the feature's fault in any case.  A
+    requested structure is not to blame if the writer names another one. It is also not to blame if a right
+    file lacks it but other files have it: writers omit filters that they consider useless.
 
     Args:
         cases: Ids of the cases.

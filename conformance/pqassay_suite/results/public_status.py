@@ -1,8 +1,8 @@
 """The status as Parquet's own page keeps it: one YAML file an implementation, and what measured results say against it.
 
-A file has ``engine_id``, ``last_updated`` and ``support``: for each feature ``full``, ``read``, ``write``, ``none`` or ``unknown``. What is
-written here has ``note``, ``cases`` and ``failing`` beside the status, since the one word cannot say that writing was never asked.
-This module needs PyYAML, which is an extra.
+A file has ``engine_id``, ``last_updated`` and ``support``: for each feature ``full``, ``read``, ``write``,
+``none`` or ``unknown``. The output has ``note``, ``cases`` and ``failing`` beside the status, since the
+status alone cannot show that writing was never asked. This module needs PyYAML, which is an extra.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CLAIMS: Mapping[Support, tuple[bool, bool]] = {
 
 
 class Claim(BaseModel):
-    """What a file says about one feature; other members are left aside."""
+    """The content of a file about one feature; other members are ignored."""
 
     status: Support
 
@@ -68,13 +68,13 @@ def read_status(path: Path) -> PublicStatus:
 
 
 def differences(status: StatusTable, public: PublicStatus) -> Iterator[Contradictions]:
-    """What results contradict in a public status; what was not asked, or is not shown, contradicts nothing.
+    """Contradictions between results and a public status; features that were not asked or not shown contradict nothing.
 
     Nor does a group that is read as it is stored: that takes no knowledge of its logical type.
 
     Args:
         status: The status of one implementation.
-        public: What is claimed of it.
+        public: The claims about it.
     """
     as_stored = {feature.id for feature in features() if feature.as_stored}
     for row in status.rows:
@@ -95,7 +95,7 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
     Args:
         status: The table.
         dates: The day of each implementation's results, where it is known.
-        engine_ids: What the public page calls each.
+        engine_ids: Its name on the public page.
         stream: Where to.
     """
     documents: list[dict[str, Any]] = []
@@ -117,7 +117,7 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
 
 
 def _entry(cells: Mapping[Aspect, StatusCell]) -> dict[str, Any]:
-    """What a file says about one feature: the status, what it rests upon, and the cases."""
+    """The facts of a file about one feature: the status, what it rests upon, and the cases."""
     entry: dict[str, Any] = {"status": _support(cells)}
     entry["note"] = "; ".join(f"{aspect}: {_words(cell)}" for aspect, cell in cells.items())
     if "writes" not in cells:

@@ -1,8 +1,8 @@
 """Status by feature: which golden cases prove a feature, and what results say about them.
 
-Which feature a column has is told by the file itself.  Physical types, encodings and compressions are those of the grammar;
-``status_features.toml`` names the others with what proves them.  A case that fails counts against a feature only if the feature is
-to blame, see `pqassay_suite.results.blame`.
+Which feature a column has is told by the file itself.  Physical types, encodings and compressions are those
+of the grammar; ``status_features.toml`` names the others and their proofs.  A case that fails counts against
+a feature only if the feature is to blame, see `pqassay_suite.results.blame`.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Proofs:
     Attributes:
         cases: Ids of the cases by feature and aspect.
         columns: The columns of each file that no reader may refuse, by case.
-        kinds: What goes with each feature in these.
+        kinds: The features that accompany each feature in these.
         writers: The cases of writers.
     """
 
@@ -128,8 +128,9 @@ class Proofs:
 def proving(cases: Sequence[GoldenCase]) -> Proofs:
     """What proves each feature.
 
-    Only valid cases prove that something can be read, and only such as no reader may refuse.  That queries rely on a structure
-    is shown by well-formed lies about it, and that a rule is checked by damaged files that break this rule alone.
+    Only valid cases prove that something can be read, and only such as no reader may refuse.  Well-formed
+    lies about a structure show that queries rely on it. Damaged files that break only one rule show that the
+    rule is checked.
 
     Raises:
         CaseError: A golden file is damaged.
@@ -182,7 +183,7 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
 
     Args:
         report: The results.
-        name: What messages call them.
+        name: Its name in messages.
         cases: All cases of today.
 
     Raises:
@@ -195,7 +196,7 @@ def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tupl
         questions.update((case, operation) for operation in operations)
     by = report.scored_by
     if by is None:
-        raise UsageError(f"{name}: these results are about cases of somebody's own, which prove no feature")
+        raise UsageError(f"{name}: these results are about private cases, which prove no feature")
     try:
         known = revision(by.revision)
     except RevisionError as error:
@@ -214,7 +215,7 @@ def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[G
 
     Args:
         reports: Their results.
-        names: What messages call these.
+        names: Their names in messages.
         cases: All cases of today.
 
     Raises:

@@ -1,4 +1,4 @@
 """Running: every case of a run is put to the driver, and its answers are judged.
 
-What lives here: the runner, and the scans that it derives from each case.
+Contents: the runner, and the scans that it derives from each case.
 """

@@ -420,7 +420,7 @@ class _Asking:
 def _inherited(result: Result) -> Result:
     """The result where the valid parent is answered in the same wrong way."""
     about = result.case, result.family, result.operation
-    reason = "wrong alike about its valid parent"
+    reason = "equally wrong about its valid parent"
     return Result(*about, "inherited", reason, result.rules, query=result.query, answered=result.answered)
 
 
@@ -438,6 +438,6 @@ def _answered(judged: Sequence[Judged]) -> AnsweredQueries:
 
 def _unstable(first: Result, told: str) -> Result:
     """The result where the answer was wrong, and right when a fresh process was asked; ``told`` is the right one."""
-    reason = f"{first.reason}; a fresh process answers rightly"
+    reason = f"{first.reason}; a fresh process returns the right answer"
     actual = f"{first.actual or first.reason}; from a fresh process: {told}"
     return dataclasses.replace(first, outcome="unstable", reason=reason, actual=actual, pin=None)

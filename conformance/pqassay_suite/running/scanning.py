@@ -1,7 +1,7 @@
 """The operation ``scan``: many queries about one case, and what their answers amount to.
 
-Every query is asked with the index.  Where the answer is wrong, it is asked without, and of the valid parent: so what an index
-does is told from what the reader gets wrong by itself.
+Every query is asked with the index.  If the answer is wrong, the query is repeated without the index, and on
+the valid parent. This separates the effect of an index from the reader's own mistakes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Judged:
         is_not_known: The same, said by exit status 3: the driver knows nothing of scans of this family.
         is_left_aside: The index was not used.
         pin: What came, if it is not right; see `pqassay_suite.judging.pins`.
-        before: What came of it before, wrong, where it is right now that a fresh process was asked.
+        before: Its outcome before, wrong, where it is right now that a fresh process was asked.
     """
 
     known: KnownQuery
@@ -103,7 +103,7 @@ class Judged:
 
     @property
     def told(self) -> str:
-        """What came, in words that are the same for answers that are wrong alike."""
+        """The actual answer, in words that are the same for equally wrong answers."""
         return self.no_answer.reason if self.no_answer is not None else self.judgement.actual
 
 
@@ -282,13 +282,13 @@ def worst(judged: Sequence[Judged]) -> Judged:
 
 
 def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame | None]) -> Exposure:
-    """What a reader made of a well-formed lie.
+    """The effect of a well-formed lie on a reader.
 
     Args:
         case: The case.
         judged: All queries.
-        blames: By the places of the wrong ones: an answer that is wrong without the index as well is not the lie's fault, and one of which that
-            is not known, since the driver hangs, may be.
+        blames: By the places of wrong answers: an answer that is also wrong without the index is not caused
+            by the lie; if that is unknown because the driver hangs, it may be.
     """
     misled = [
         one for place, one in enumerate(judged) if place in blames and blames[place] != "without it too"

@@ -23,9 +23,9 @@ class VectorTerms(NamedTuple):
     """What a format says about a deletion vector, in its words.
 
     Attributes:
-        length: What it calls the length of the vector, for messages.
+        length: Its term for the length of the vector, for messages.
         place: Where a vector is, for messages.
-        cardinality: What it calls the number of rows.
+        cardinality: Its term for the number of rows.
         removes: What vectors do to rows.
         counted, named: The fields of that number, and of what the vector is about.
         restated, restored: The repair of claims about a vector, and that of the vector itself.
@@ -75,7 +75,9 @@ def vectors_of(table: TableKind, name: str) -> Subject[DeletionVector]:
         try:
             from pqassay_tables.values.deletion_vector import DeletionVector  # noqa: PLC0415 - numpy, where there is one
         except ImportError:
-            raise NotChecked("decoding a deletion vector needs numpy, which is not here", "tool") from None
+            raise NotChecked(
+                "decoding a deletion vector needs numpy, which is not installed", "tool"
+            ) from None
         return [file.part(DeletionVector)]
 
     return Subject(name, find)

@@ -1,4 +1,4 @@
-"""What a table says about a data file, compared with its footer: what the families about tables have in common.
+"""The claims of a table about a data file, compared with its footer: shared code of the families about tables.
 
 Each family declares the rules; messages are the same for all, and the position of a finding is in the words of its format.
 """

@@ -1,4 +1,4 @@
-"""What rules about the metadata of tables are about, whatever the format: the table, and what is in it."""
+"""The subjects of rules about table metadata, for any format: the table and its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table says about the values of a data file, tier ``values``: the subject of the rules of each format, and how they are put to the values."""
+"""The claims of a table about the values of a data file, tier ``values``: the subject of the rules of each format, and their test on the values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ClaimedValues:
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """What came of each rule. Raises what the audit of values does."""
+        """The outcome of each rule. Raises the errors of the audit of values."""
         return self.file.part(ValueAudit).outcomes
 
 

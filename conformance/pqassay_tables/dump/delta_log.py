@@ -53,7 +53,7 @@ def _line(line: bytes, path: str, start: int, sink: Sink) -> FormatError | None:
 
 
 def documented(path: tuple[str, ...]) -> str:
-    """What is declared of the innermost member that anything is declared of."""
+    """The documentation of the innermost documented member."""
     return next(_docs(path), "")
 
 

@@ -58,7 +58,7 @@ def _lists() -> dict[str, JsonObject]:
 
 
 def documented(path: tuple[str, ...]) -> str:
-    """What is declared of the innermost member that anything is declared of.
+    """The documentation of the innermost documented member.
 
     >>> documented(("snapshots", "[0]", "snapshot-id")), documented(("partition-specs", "[0]", "fields", "[0]", "name"))
     ('Its number.', 'Its name.')

@@ -1,6 +1,6 @@
 """The trace of a Puffin file: its blobs, which of deletion vectors are taken apart, and the footer that lists them.
 
-Where blobs begin and end the footer says; bytes that it does not list are told as such.
+The footer gives the ranges of blobs; unlisted bytes are reported as such.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _footer(data: bytes, start: int, sink: Sink) -> FormatError | None:
 
 
 def _blobs(data: bytes) -> list[Any]:
-    """What the footer says about each blob; nothing if it is not JSON, which is reported where it is shown."""
+    """The facts of the footer about each blob; nothing if it is not JSON, which is reported where it is shown."""
     try:
         found: Any = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,9 +1,9 @@
 """Formats of tables: what the judge asks of Delta and Iceberg, see `pqassay.stores.formats.Format`.
 
-What lives here: by which names a table is recognised, and a reader of each format, which says which files a table has, what came into it since,
-and how what is wrong in it is repaired.  A reader is imported where there is a table of its format.
+Contents: the names by which a table is recognized, and a reader of each format. It returns the files of a
+table, the files added since a state, and repairs.  A reader is imported where there is a table of its format.
 
-What never comes in: rules, and how metadata are read.
+Excluded: rules, and reading of metadata.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class DeltaReader:
     def live(self, table: TableAt) -> Live:
         """See `TableReader`."""
         if table.moment.version is None and (table.moment.snapshot, table.moment.ref) != (None, None):
-            raise UsageError(f"{table.name} is a Delta table: its states are versions, such as 12")
+            raise UsageError(f"{table.name} is a Delta table: give a version, such as 12")
         try:
             state = delta_state(table)
         except NoVersionError as error:
@@ -109,7 +109,7 @@ def _actions(table: TableAt, number: int) -> list[Json]:
     try:
         return [action for _, action in actions(file, table.read(file))]
     except FormatError as error:
-        raise UsageError(f"{table.name}: what was added cannot be told: {error}") from None
+        raise UsageError(f"{table.name}: the added files are unknown: {error}") from None
 
 
 def _time_of(lines: list[Json]) -> dt.datetime | None:

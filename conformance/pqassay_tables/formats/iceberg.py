@@ -28,7 +28,7 @@ class IcebergReader:
     def live(self, table: TableAt) -> Live:
         """See `TableReader`."""
         if table.moment.version is not None and table.moment.snapshot is None:
-            raise UsageError(f"{table.name} is an Iceberg table: its states are snapshots, branches and tags")
+            raise UsageError(f"{table.name} is an Iceberg table: give a snapshot, branch or tag")
         try:
             state = iceberg_state(table)
         except NotKnownError as error:

@@ -1,8 +1,8 @@
 """The metadata of tables, read and made comparable.
 
-What lives here: a room for each format that reads its metadata (`delta`, `iceberg`), Avro files, moments as both write them, who wrote a file
-(`owner`), and how what is wrong is repaired (`repairs`).
+Contents: a package for the metadata of each format (`delta`, `iceberg`), Avro files, dates and timestamps of
+both, the owner of a file (`owner`), and repairs (`repairs`).
 
-What never comes in: verdicts; and how files are reached, which `pqassay.tables.files.TableFiles` says and `pqassay.stores` does.  ``pyarrow`` is
-imported where a checkpoint is read, in a process of its own, and nowhere else.
+Excluded: verdicts; and access to files, which `pqassay.tables.files.TableFiles` declares and `pqassay.stores`
+implements.  ``pyarrow`` is imported where a checkpoint is read, in a process of its own, and nowhere else.
 """

@@ -1,4 +1,4 @@
-"""The columns of a table beside those of a data file: what each holds, and whether the one can be read as the other.
+"""The columns of a table and of a data file: the type of each, and whether one can be read as the other.
 
     >>> from pqassay_spec.parquet.thrift import SchemaElement, Type
     >>> number = held_in(SchemaElement(name="n", type=Type.INT32))
@@ -81,7 +81,7 @@ _LOGICAL = {
 
 
 def held_in(element: SchemaElement) -> Held | None:
-    """What a leaf of a file holds; ``None`` where that is not known, as where nothing but nulls is held."""
+    """The type of a leaf of a file; ``None`` if unknown, for example if all values are null."""
     name = logical_name(element)
     if name is None:
         if element.logicalType is None and element.converted_type == ConvertedType.INTERVAL:
@@ -175,7 +175,7 @@ class TableField(NamedTuple):
     """A column of a table, or what is in it.
 
     Attributes:
-        name: What users call it, its path joined by dots.
+        name: The users' name of the column, its path joined by dots.
         names: The names by which a file may have it.
         field_id: The id by which a file has it, where files have ids.
         type: Its type in the words of the format.
@@ -204,7 +204,8 @@ class TableSchema:
     Attributes:
         fields: The columns.
         widens: Whether values of a type may have been written before it was changed to that of the table: ``(table, file)``.
-        mode: How columns are found in files: by ``id``, by a ``name`` that is not that of users, or by that, ``none``.
+        mode: How columns are found in files: by ``id``, by a physical ``name``, or by the users' name
+            (``none``).
         last_id: The greatest id that a column has had; 0 where columns have none.
     """
 

@@ -1,7 +1,8 @@
 """The owner of a file of a table: what the commit that added the file says about the job, engine, user and query behind it.
 
-Delta writers describe a commit in its ``commitInfo`` action, Iceberg writers in the summary of the snapshot.  Neither format demands
-any of it, so that every member may be missing; names differ from engine to engine, and those that are in use are listed here.
+Delta writers describe a commit in its ``commitInfo`` action, Iceberg writers in the summary of the snapshot.
+The formats require none of this, so every member may be missing. Engines use different names; the common ones
+are listed here.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Owner:
 
     @property
     def name(self) -> str:
-        """Whom to ask: the job, else the user, else the engine without its version.
+        """The owner: the job, else the user, else the engine without its version.
 
         >>> Owner("7", engine="Apache-Spark/4.1.4 Delta-Lake/4.4.0").name
         'Apache-Spark'
@@ -73,7 +74,7 @@ class Owner:
 
     @property
     def line(self) -> str:
-        """All that is known, in one line.
+        """All known facts in one line.
 
         >>> Owner("7", operation="WRITE", job="nightly", user="ada").line
         'nightly (commit 7, WRITE, user ada)'
@@ -99,7 +100,7 @@ def owner_of_commit(version: int, info: Mapping[str, Any] | None) -> Owner:
     'nightly (commit 3, WRITE, user ada)'
     """
     if info is None:
-        return Owner(str(version), reason="the commit does not say who made it")
+        return Owner(str(version), reason="the commit does not name its author")
     at = info.get("inCommitTimestamp", info.get("timestamp"))
     return Owner(
         str(version),

@@ -1,4 +1,4 @@
-"""How what is wrong in a table is repaired: by the table's own software, which has to write what it records.
+"""Repairs of tables, by the table's own software, which has to update its records.
 
 A repair has a name, by which `pqassay repair` groups statements, and a text, which findings show as their remedy.
 """
@@ -15,7 +15,7 @@ class Repair(NamedTuple):
     """One way to repair a table.
 
     Attributes:
-        name: What plans call it.
+        name: Its name in plans.
         text: What findings say.
     """
 
@@ -39,7 +39,7 @@ ICEBERG_FILE = Repair(
 
 ICEBERG_SEEN = Repair(
     "correct entries",
-    "a commit that replaces the entry by a true one; the table itself would write down the rows that it wrongly reads",
+    "a commit that replaces the entry by a true one; the table itself would write the rows that it reads wrongly",
 )
 """What is false decides which rows readers see, and with which values."""
 
@@ -52,7 +52,7 @@ ICEBERG_MANIFESTS = Repair("rewrite manifests", "rewrite_manifests")
 
 ICEBERG_MANIFESTS_READ = Repair(
     "correct manifests",
-    "a commit that rewrites the manifest with what is true; rewrite_manifests would keep what it wrongly reads, or cannot read it",
+    "a commit that rewrites the manifest correctly; rewrite_manifests would keep the error, or cannot read the manifest",
 )
 """What is false decides how a manifest, and what it says about its files, is read."""
 
@@ -81,7 +81,7 @@ ICEBERG_METADATA = Repair("rewrite metadata", "a commit that rewrites the metada
 
 DELTA_SEEN = Repair(
     "correct entries",
-    "a commit that adds the same path with what is true of it; the table itself would write down the rows that it wrongly reads",
+    "a commit that adds the same path with true metadata; the table itself would write the rows that it reads wrongly",
 )
 """What is false decides which rows readers see, and with which values."""
 

@@ -1,5 +1,5 @@
 """Proofs about tables: engines that read them, queries that show what a false claim does, and the true rows; see `pqassay.proof`.
 
-What lives here: what each format answers when engines are asked (`table_formats`), their programs, the plan of the queries of a table, plain tables of the same
-rows, and pairs of golden tables that are measured (`table_pairs`).
+Contents: the interface of formats for engines (`table_formats`), programs of engines, the plan of queries of
+a table, plain tables of the same rows, and measured pairs of golden tables (`table_pairs`).
 """

@@ -23,7 +23,7 @@ def claimed_candidates(
     Args:
         finding: The finding.
         values: The values of the file.
-        claims: What the table says about it.
+        claims: The claims of the table about it.
         name: The column that the finding is about, or another one where it is about none.
         remaining: Its values in the rows that are still part of the table.
 

@@ -31,7 +31,7 @@ class LibraryEngine(Engine):
     """An engine that needs a library for tables as well.
 
     Attributes:
-        library: What pip calls that.
+        library: Its name for pip.
     """
 
     library: str = LIBRARY

@@ -1,4 +1,4 @@
-"""The rows of an Iceberg table, for queries and their true answers, and a table of the same rows of which nothing is said."""
+"""The rows of an Iceberg table, for queries and their true answers, and a table of the same rows without claims."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class IcebergRows(TableRows):
 
     @property
     def state(self) -> IcebergState:
-        """What its metadata say. Raises `FormatError`, `NotChecked` and `OSError`."""
+        """Its metadata. Raises `FormatError`, `NotChecked` and `OSError`."""
         if self._state is None:
             state = read_iceberg(self.table)
             require_few(len(state.entries))

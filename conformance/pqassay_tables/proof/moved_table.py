@@ -1,7 +1,7 @@
 """A copy of an Iceberg table whose metadata names the files where they are: ``python -m pqassay_tables.proof.moved_table TABLE COPY``.
 
 Paths in the metadata of Iceberg tables are absolute, and most engines open what they name.  A table that was moved, such as one that was downloaded, can be put to
-them after its paths have been replaced.  Nothing else is: every count and every bound is that of the table.
+them after its paths have been replaced.  Nothing else changes: counts and bounds are those of the table.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def place_for(table: str) -> str:
 
 @contextlib.contextmanager
 def copied(table: str) -> Generator[str]:
-    """A copy in a new folder, whose name is as long as that of `place_for`. Raises what `copy_moved` does."""
+    """A copy in a new folder, whose name is as long as that of `place_for`. Raises the errors of `copy_moved`."""
     parent, _, name = place_for(table).rpartition("/")
     prefix = name[:-RANDOM] if len(name) >= RANDOM else ""
     with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as folder:

@@ -1,6 +1,6 @@
-"""Tables of given rows of which nothing is said but that they are there: one file, no partitions, no statistics.
+"""Tables of given rows without claims: one file, no partitions, no statistics.
 
-What an engine gets wrong there as well is its own mistake, and no metadata's.
+A wrong answer there is the engine's own mistake.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from pqassay_tables.proof.plain_tables import write_delta
 from pqassay_tables.proof.table_rows import TableRows, as_in_file, require_few
 from pqassay_tables.values.deletion_vector import DeletionVector
 
-NOT_TOLD = "the true rows cannot be told"
+NOT_TOLD = "the true rows are unknown"
 
 UNREADABLE = (NotChecked, NotKnownError, ElsewhereError, FormatError, OSError, ValueError)
 """What is raised where the rows of a table cannot be told."""
@@ -50,8 +50,8 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
     Args:
         table: The table.
         path: The data file, or the folder of the table.
-        findings: What is said falsely of it.
-        folder: Takes the true rows, and tables of the same rows about which nothing is said.
+        findings: The false claims about it.
+        folder: Takes the true rows, and tables of the same rows without claims.
     """
     queries: dict[Query, int] = {}
     queries_planned: list[Planned] = []
@@ -62,7 +62,7 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
             numbers: list[int] = []
             try:
                 if finding.rule in NO_EXTREMES:
-                    raise NoQuery("queries for the least or the greatest value are not tried")  # noqa: TRY301 - as all others
+                    raise NoQuery("queries for the minimum or maximum are not tried")  # noqa: TRY301 - as all others
                 name = os.path.relpath(path, table.path)
                 is_whole = name == "." or name.replace(os.sep, "/") in rows.delete_files
                 asked = rows.general(finding.column) if is_whole else rows.candidates(finding, name)
@@ -72,7 +72,7 @@ def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: P
                         queries[query] = len(queries_planned)
                         queries_planned.append(planned)
                     numbers.append(queries[query])
-                of_findings.append(numbers or "there is no value by which a query could tell")
+                of_findings.append(numbers or "no value can show the difference in a query")
             except NoQuery as reason:
                 of_findings.append(str(reason))
             except (*UNREADABLE, pa.ArrowException, OverflowError) as reason:
@@ -88,11 +88,11 @@ class DeltaRows(TableRows):
 
     @property
     def state(self) -> DeltaState:
-        """What its log says. Raises `FormatError` and `OSError`."""
+        """The state of its log. Raises `FormatError` and `OSError`."""
         if self._state is None:
             self._state = read_state(self.table)
             if self._state.schema.mode != "none":
-                raise NoQuery("the columns are mapped, and most engines here do not read such tables")
+                raise NoQuery("the columns are mapped, and most engines here cannot read such tables")
             require_few(len(self._state.entries))
         return self._state
 

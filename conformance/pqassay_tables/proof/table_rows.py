@@ -1,4 +1,4 @@
-"""The rows of a table of any format that are still part of it, and the queries by which what is said falsely of them may show."""
+"""The live rows of a table of any format, and the queries that may show false claims about them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TableRows(ABC):
     @property
     @abstractmethod
     def live(self) -> Mapping[str, tuple[str, FileClaims]]:
-        """By live data file, relative to the table: where its entry is, as fields of findings begin, and what it says. Raises what reading the metadata does."""
+        """By live data file, relative to the table: where its entry is, as fields of findings begin, and what it says. Raises the errors of reading the metadata."""
 
     @property
     @abstractmethod
@@ -61,7 +61,7 @@ class TableRows(ABC):
 
     @property
     def delete_files(self) -> Collection[str]:
-        """The files that name deleted rows, relative to the table. Raises what reading the metadata does."""
+        """The files that name deleted rows, relative to the table. Raises the errors of reading the metadata."""
         return ()
 
     @property
@@ -71,7 +71,7 @@ class TableRows(ABC):
 
     @abstractmethod
     def write_plain(self, table: pa.Table, folder: Path) -> None:
-        """Write rows as a table of which nothing is said but that it is there."""
+        """Write rows as a table without claims."""
 
     def require_name(self, column: QueryColumn) -> None:  # noqa: B027 - the names of files are those of most tables
         """Raise `NoQuery` where the table calls no column so."""

@@ -1,4 +1,4 @@
-"""What programs that read tables have in common: statements in SQL, conditions of Daft, and Spark with the packages that it needs."""
+"""The common parts of programs that read tables: statements in SQL, conditions of Daft, and Spark with the packages that it needs."""
 
 from __future__ import annotations
 

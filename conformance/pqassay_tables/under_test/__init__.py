@@ -1,7 +1,7 @@
 """Tables under test: what their metadata say, entry by entry, and what they claim of the columns of a data file.
 
-What lives here: a view of each format of tables, the bounds of all entries by columns, and claims in the form of the data
+Contents: a view of each format of tables, the bounds of all entries by columns, and claims in the form of the data
 file's columns.
 
-What never comes in: how metadata are read; `pqassay_tables.metadata` does that.
+Excluded: reading of metadata; `pqassay_tables.metadata` does that.
 """

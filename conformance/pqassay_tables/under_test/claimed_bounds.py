@@ -1,7 +1,7 @@
 """Bounds that a table gives, as the bytes that a data file would store for them.
 
 A table's type and the file's need not be the same: columns are widened, timestamps are stored in other units, decimals in other widths.
-Where the file's type does not hold a bound exactly, the next value is taken that encloses the same values.
+If the file's type cannot represent a bound exactly, the next value that encloses the same values is used.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def stored_bound(element: SchemaElement, bound: Typed, *, above: bool) -> Stored
 
 
 def storing(form: Form, kind: ValueKind) -> Stores:
-    """What makes bounds of a kind such as a column would store.
+    """A function that makes the bounds that a column of this kind would store.
 
     Args:
         form: What values of the column are.

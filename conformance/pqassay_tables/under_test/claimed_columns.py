@@ -60,7 +60,7 @@ class ClaimedColumn:
     """A column of a table, beside the schema of a file.
 
     Attributes:
-        table: What the table says about it: names, type, how a bound is read.
+        table: The claims of the table about it: names, type, how a bound is read.
         name, key: Those of the table's column.
         ordinal: Its position among the leaves of the file; ``None`` where the file has no such column.
         leaf: Its leaf.
@@ -98,7 +98,7 @@ MOST_PLANS = 8
 
 
 class Plans(Generic[Made]):
-    """What comes of the columns of a table beside the schema of files, each made once while it is remembered."""
+    """Results of comparing the columns of a table with the schemas of files; each is computed once and cached."""
 
     def __init__(self) -> None:
         self._known: list[tuple[object, Schema, Made]] = []
@@ -126,7 +126,7 @@ def _value(read: Callable[[Any], Scalar], raw: Any) -> Scalar | None:
 
 
 class ClaimedBound(NamedTuple):
-    """What a table says about the values of a column.
+    """The claims of a table about the values of a column.
 
     Attributes:
         column: The column.
@@ -166,14 +166,14 @@ class ClaimedFile:
 
     @Remembered
     def metrics(self) -> ColumnMetrics:
-        """What the table says about columns. Raises `NotApplicable` where it says nothing."""
+        """The claims of the table about columns. Raises `NotApplicable` where it says nothing."""
         if self.claims.metrics is None:
             raise NotApplicable
         return self.claims.metrics
 
     @Remembered
     def columns(self) -> list[ClaimedColumn]:
-        """The columns of the table, lists and maps aside. Raises what the leaves do."""
+        """The columns of the table, lists and maps aside. Raises the errors of the leaves."""
         metrics, schema = self.claims.metrics, self.file.schema
         if metrics is None:
             return []
@@ -189,7 +189,7 @@ class ClaimedFile:
     def statistics(self) -> dict[int, list[tuple[int, Statistics | None]]]:
         """The statistics of each chunk of a column, with its row group, by its position among the leaves.
 
-        Raises what `ColumnChunks.all` does.
+        Raises the errors of `ColumnChunks.all`.
         """
         found: dict[int, list[tuple[int, Statistics | None]]] = {}
         for chunk in self.file.part(ColumnChunks).all:
@@ -198,7 +198,7 @@ class ClaimedFile:
 
     @Remembered
     def sizes(self) -> dict[int, int]:
-        """The bytes of the chunks of each column, by its position among the leaves. Raises what `ColumnChunks.all` does."""
+        """The bytes of the chunks of each column, by its position among the leaves. Raises the errors of `ColumnChunks.all`."""
         found = Counter[int]()
         for chunk in self.file.part(ColumnChunks).all:
             found[chunk.ordinal] += chunk.facts.total_compressed_size
@@ -263,7 +263,7 @@ class ClaimedFile:
         return None
 
     def ordinal_of(self, field_id: int | None, path: tuple[str, ...]) -> int | None:
-        """The position of a column among the leaves; see `Ordinals.of`. Raises what the leaves do."""
+        """The position of a column among the leaves; see `Ordinals.of`. Raises the errors of the leaves."""
         return self.file.schema.view(ordinals_of).of(field_id, path)
 
     @property

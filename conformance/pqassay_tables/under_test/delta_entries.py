@@ -38,7 +38,7 @@ class DeltaEntry(LiveEntry[DeltaTable, AddEntry]):
         return {key: count for key, count in given.items() if type(count) is int}
 
     def counted(self, columns: Iterable[DeltaColumn]) -> Iterator[tuple[DeltaColumn, int]]:
-        """Those of some columns whose nulls are counted, with the counts."""
+        """The columns with null counts, and the counts."""
         nulls = self.nulls
         return ((column, nulls[column.key]) for column in columns if column.key in nulls)
 

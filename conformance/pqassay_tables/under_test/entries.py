@@ -20,7 +20,7 @@ Entry = TypeVar("Entry")
 
 
 class Listed(Protocol):
-    """What the metadata of a table say about a live file."""
+    """The claims of a table's metadata about a live file."""
 
     @property
     def inside(self) -> str | None:
@@ -37,7 +37,7 @@ class LiveEntry(Generic[Table, Said]):
 
     Attributes:
         table: The table.
-        entry: What its metadata say.
+        entry: Its metadata.
     """
 
     __slots__ = ("_size", "entry", "table")
@@ -59,7 +59,7 @@ class LiveEntry(Generic[Table, Said]):
             try:
                 self._size = self.table.at.size_of(self.entry.inside or "")
             except OSError as error:
-                reason = f"{self.data_file} cannot be looked at: {error.strerror or error}"
+                reason = f"{self.data_file} cannot be read: {error.strerror or error}"
                 raise NotChecked(reason, "file", judgeable=False) from None
         return self._size
 
@@ -90,9 +90,9 @@ class EntryBounds(Generic[Entry]):
     Attributes:
         name, type, key: Those of the column.
         entries: The entries.
-        raws: What each entry holds, of lower and of upper bounds; ``None`` where it holds nothing.
+        raws: The lower and upper bounds of each entry; ``None`` if it has none.
         values: The same as values; ``None`` for what is not a value.
-        problems: What is not a value: which entry holds it, on which side, and why.
+        problems: Invalid values: the entry, the side and the reason.
     """
 
     def __init__(
@@ -148,8 +148,8 @@ class BoundedColumn(NamedTuple):
     """A column of which entries may have bounds.
 
     Attributes:
-        name, type: What it is called, and its type.
-        key: By what its bounds are found.
+        name, type: Its name and its type.
+        key: The key of its bounds.
         reading: Says how its bounds are read. Raises `UnknownType`.
     """
 

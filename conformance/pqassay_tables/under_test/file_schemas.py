@@ -14,17 +14,17 @@ from pqassay_tables.under_test.claimed_columns import ClaimedFile, Plans
 
 
 class Problem(Enum):
-    """What is wrong with a column."""
+    """The problems of a column."""
 
     TYPE = "its values are not of the column's type"
-    OTHER_TYPE = "its type is another one, whose values can be read as those of the column's type"
+    OTHER_TYPE = "its type differs, but its values can be read as the column's type"
     ABSENT = "the file does not have it, and it cannot be null"
-    CASE = "its name differs by upper and lower case"
-    NOT_FOUND = "the file has columns, but readers find no column that they look for by ids or names"
+    CASE = "its name differs only in case"
+    NOT_FOUND = "the file has columns, but readers find none of their columns by id or name"
 
 
 class Mismatch(NamedTuple):
-    """What is wrong with a column.
+    """The problems of a column.
 
     Attributes:
         problem: What.
@@ -43,7 +43,7 @@ _PLANS = Plans[list[Mismatch]]()
 
 
 def mismatches(file: ClaimedFile, *problems: Problem) -> list[Mismatch]:
-    """What is wrong with the columns of a file; empty where its table says nothing. Raises what the leaves do."""
+    """The problems of the columns of a file; empty if its table has no claims. Raises the errors of the leaves."""
     table, schema = file.claims.schema, file.file.schema
     if not isinstance(table, TableSchema):
         return []

@@ -46,12 +46,12 @@ class IcebergTable(TableUnderTest):
 
     @Remembered
     def schemas(self) -> dict[int | None, Columns]:
-        """The columns of each schema that the metadata have, by its id. Raises what `state` does."""
+        """The columns of each schema that the metadata have, by its id. Raises the errors of `state`."""
         return {one.get("schema-id"): columns_of(one) for one in objects(self.state.metadata, "schemas")}
 
     @Remembered
     def metadata(self) -> dict[str, Any]:
-        """What the metadata file says. Raises ICE-001, and `NotChecked`."""
+        """The content of the metadata file. Raises ICE-001, and `NotChecked`."""
         with contextlib.suppress(FormatError, NotChecked):
             return self.state.metadata
         with readable("its metadata"):

@@ -143,12 +143,12 @@ class DeltaTable(TableUnderTest):
             )
         if set(CATALOG_MANAGED) & state.features:
             notes.append(
-                f"a catalog manages the table, and may know newer versions than {state.segment.version}"
+                f"a catalog manages the table, and may have newer versions than {state.segment.version}"
             )
         with suppress(OSError):
             if named := [name for name in self.at.listed(ICEBERG_METADATA) if is_iceberg_metadata(name)]:
                 notes.append(
-                    "it is judged as a Delta table alone; it has metadata of Iceberg too, which are judged where their file is named: "
+                    "it is judged only as a Delta table; to judge its Iceberg metadata too, name their file: "
                     f"{ICEBERG_METADATA}/{max(named)}"
                 )
         return notes
@@ -176,7 +176,7 @@ class JsonOfLog(ABC):
 
     @Remembered
     def content(self) -> Any:
-        """What the file holds, an error where that is not JSON. Raises `NotApplicable` without it, and `NotChecked`."""
+        """The content of the file; an error if it is not JSON. Raises `NotApplicable` without it, and `NotChecked`."""
         if self.table.at.size_of(self.name) is None:  # in a store, its listing tells
             raise NotApplicable
         try:

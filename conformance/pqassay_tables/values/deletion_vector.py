@@ -1,6 +1,6 @@
 """The deletion vector of a data file: its bytes, in a file of vectors or in the log, and the rows that it removes.
 
-A rule that its bytes break keeps those behind it from being asked: what is not stored as it was written says nothing.
+If its bytes break a rule, later rules are not tested: damaged bytes mean nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class StoredVector(NamedTuple):
     """A vector in a file.
 
     Attributes:
-        version: What the file begins with.
+        version: The beginning of the file.
         size: The length before the vector.
         vector: As many bytes as the log says.
         checksum: What follows it.
@@ -63,7 +63,7 @@ class DeletionVector:
 
     @Remembered
     def claims(self) -> DeletedRows:
-        """What the table says about it. Raises `NotApplicable` without one."""
+        """The claims of the table about it. Raises `NotApplicable` without one."""
         claims = self.file.claims
         if claims is None or claims.deleted is None:
             raise NotApplicable

@@ -204,7 +204,7 @@ class DataFiles:
         return UNKNOWN if data is None else data.value(field_ids.RECORD_COUNT)
 
     def rows(self, raw: bytes) -> int:
-        """The rows of a data file: those of its footer where that can be read, else what its manifest says."""
+        """The number of rows of a data file: from its footer if that can be read, else from its manifest."""
         entry, table, claimed = self._of(raw), self.file.table, self.claimed_rows(raw)
         if entry is None or entry.format != PARQUET or entry.inside is None or table is None:
             return claimed

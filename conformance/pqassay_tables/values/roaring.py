@@ -1,6 +1,7 @@
 """Roaring bitmaps of 64 bits, read container by container: how many numbers they hold, which is the greatest, and which lie in a range.
 
-No list of the numbers is ever made: a few bytes of runs may stand for billions of them.  What a damaged bitmap costs, its bytes bound.
+No list of the numbers is ever made: a few bytes of runs may stand for billions of them.  The cost of a
+damaged bitmap is limited by its bytes.
 """
 
 from __future__ import annotations
@@ -218,7 +219,7 @@ class _BitmapReader:
         return raw
 
     def _wrong(self, reason: str, name: str, size: int, expected: str, actual: str = "") -> Malformed:
-        """What is wrong with the bytes that were taken last."""
+        """The problems of the bytes that were taken last."""
         return Malformed(
             reason,
             field=self._named(name),

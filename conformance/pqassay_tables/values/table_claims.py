@@ -41,7 +41,7 @@ def removed(values: ChunkValues) -> Any:
 
 
 def remaining(values: ChunkValues, mask: Any) -> Any:
-    """Those of some values, bool, that are in rows of which the table speaks. Raises `NotChecked`."""
+    """A bool for each value: whether its row is in the table. Raises `NotChecked`."""
     rows = values.remembered(removed)
     return mask if rows is None else mask & ~rows[values.valid]
 
@@ -181,7 +181,7 @@ class OfAllChunks(ValueRule):
         raise NotImplementedError
 
     def take(self, values: ChunkValues, claimed: Any) -> Any:
-        """What has to be known of a chunk, in one thread among several. Raises `NotChecked`."""
+        """The data that is needed from a chunk, taken in one of several threads. Raises `NotChecked`."""
         raise NotImplementedError
 
     def compare(self, column: ClaimedColumn, claimed: Any, taken: list[Any]) -> Iterator[Violation]:
@@ -189,7 +189,7 @@ class OfAllChunks(ValueRule):
         raise NotImplementedError
 
     def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """What is claimed of a chunk beside all others of its column."""
+        """The claims about a chunk beside all others of its column."""
         for column, claimed in self._claimed.get(chunk.ordinal, ()):
             yield _Part(self, claimed, self._taken.setdefault(id(column), []))
 
@@ -208,7 +208,7 @@ class OfAllChunks(ValueRule):
 
 
 class _Part(Claim):
-    """What is claimed of one chunk beside others."""
+    """The claims about one chunk beside others."""
 
     def __init__(self, rule: OfAllChunks, claimed: Any, taken: list[Any]) -> None:
         self._rule = rule
@@ -217,7 +217,7 @@ class _Part(Claim):
         self._taken: list[Any] = []
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """Take what has to be known."""
+        """Take the needed data."""
         self._taken.append(self._rule.take(values, self._claimed))
         return iter(())
 
@@ -232,7 +232,7 @@ class ClaimedCounts(OfAllChunks):
 
     Attributes:
         metric: What is counted.
-        are: What its values are, for messages.
+        are: The kind of its values, for messages.
     """
 
     metric = Metric.NULLS

@@ -1,7 +1,7 @@
 """The order of the rows of a file, compared with what its table says about it: over all rows, across row groups.
 
-What the Iceberg specification leaves open, is let pass: a zero beside one of the other sign, and NaN whose sign is set.  Other NaN is
-greater than every number.  Texts compare by the bytes of their UTF-8.
+Points that the Iceberg specification leaves open are accepted: zeros of both signs in any order, and NaN with
+the sign set.  Other NaN is greater than every number.  Texts compare by the bytes of their UTF-8.
 
 Source: the Iceberg specification, "Sorting".
 """

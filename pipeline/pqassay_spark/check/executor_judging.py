@@ -62,7 +62,7 @@ def judged_task(judging: Judging, task: bytes, count: Count) -> bytes:
     Args:
         judging: How.
         task: A packed list of targets.
-        count: Told about each file.
+        count: Called with each file.
 
     Returns:
         Packed: a list with the `Verdict` on each target, in order; or a text that says why no file can be judged here.

@@ -33,7 +33,7 @@ class OnExecutors:
     Args:
         session: Gives the session; not called if there is nothing to do.
         means: How the executors are used.
-        tell: Told how many files are judged, how many there are, and how many findings there are so far.
+        tell: Called with the numbers of judged files, of all files, and of findings so far.
     """
 
     def __init__(self, session: Callable[[], SparkSession], means: Means, tell: Tell | None = None) -> None:
@@ -94,7 +94,7 @@ def check(
         sample: How many files to judge; the others are ignored in the report, and none of them counts as passed.
         out: Folder of a findings table to write; see `pqassay_lake.history.findings_table`.
         incremental: Reuse what that table says about unchanged files.
-        tell: Told how many files are judged, how many there are, and how many findings there are so far.
+        tell: Called with the numbers of judged files, of all files, and of findings so far.
         **options: See `pqassay.judge.checker.CheckOptions`.
 
     Returns:

@@ -63,7 +63,7 @@ def judged(
         settings: How to judge them.
         means: How to use the executors.
         wants_etags: Whether to ask for the etags of objects.
-        tell: Told how far it has come.
+        tell: Called with the progress.
 
     Returns:
         The verdicts, in the order of the targets.
@@ -122,7 +122,7 @@ def located(targets: Sequence[Target]) -> list[Target]:
 def packed_positions(targets: Sequence[Target], tier: Tier, tasks: int | None, cores: int) -> list[list[int]]:
     """Cut files into tasks of about the same work, that with most work first.
 
-    Where values are read, the work is the length of a file, else hardly more than that there is one.
+    If values are read, the work is the length of a file; otherwise it is about the same for every file.
     """
     if tier == "values":
         sizes = [

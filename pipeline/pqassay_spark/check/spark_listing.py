@@ -1,9 +1,9 @@
 """Listing folders of stores on executors: a store answers with a thousand names at a time, one answer after the other.
 
-Spark's own listing (``binaryFile``) leaves out every name that begins with ``_`` or ``.``, so that ``_pm`` and
-``_metadata`` files would never be judged, and spells odd names in a way of its own.  Here pyarrow lists, as in
-`pqassay check`; the driver goes down as far as there are folders enough for all executors, each of which then lists some
-of them with everything below.  Local folders are listed by the driver: that takes microseconds for each file.
+Spark's own listing (``binaryFile``) omits names that begin with ``_`` or ``.``, so ``_pm`` and ``_metadata``
+files would never be judged. It also spells unusual names differently.  Here pyarrow lists, as in `pqassay
+check`. The driver descends until there are enough folders for all executors, which then list them with
+everything below.  Local folders are listed by the driver: that takes microseconds for each file.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def list_task(task: bytes, count: Count) -> bytes:
 
     Args:
         task: Packed: the store, the paths of the folders, and the number of names that all paths begin with.
-        count: Told how many files there are.
+        count: Called with the number of files.
 
     Returns:
         Packed: the files, or a text that says why they cannot be listed.

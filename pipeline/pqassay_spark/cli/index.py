@@ -43,7 +43,7 @@ def index(
             "--columns",
             "-c",
             metavar="COLUMN[,COLUMN...]",
-            help="String columns: the first is embedded, all go into the index table.",
+            help="Columns to index. Embeds IDX1 of the first; the index table has all.",
         ),
     ],
     kind: Annotated[

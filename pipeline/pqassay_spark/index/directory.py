@@ -1,7 +1,7 @@
 """Indexes of the index directory for all Parquet files of a folder on Spark, again and again.
 
-What is done to one file is `pqassay_reference.directory.embedding.add_indexes`.  A file whose entries are there and describe its data
-as they are is left alone; other entries of a file stay.
+What is done to one file is `pqassay_reference.directory.embedding.add_indexes`.  A file with fresh entries is
+not changed; other entries of a file stay.
 """
 
 from __future__ import annotations

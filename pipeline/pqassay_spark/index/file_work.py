@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 class Outcome(StrEnum):
-    """Outcomes: a file has an index or a ``_pm`` now, a new one or one that was updated; had it and has not changed; or cannot have it."""
+    """Outcomes: a file has a new or updated index or ``_pm``, already had one, or cannot have one."""
 
     INDEXED = "indexed"
     GENERATED = "generated"
@@ -40,7 +40,7 @@ class FileOutcome:
 
     Attributes:
         name: Its path relative to the root.
-        outcome: What became of it.
+        outcome: Its outcome.
         reason: Why it was refused; empty otherwise.
     """
 
@@ -63,7 +63,7 @@ class Run(Generic[AnyOutcome]):
 
     Attributes:
         root: The folder.
-        files: What became of each file, by name.
+        files: The outcome of each file, by name.
     """
 
     root: str
@@ -80,10 +80,10 @@ class Run(Generic[AnyOutcome]):
 
 
 def answered(attempt: Callable[[], Result], refused: Callable[[str], Result], path: str) -> Result:
-    """Work on one file; whatever it raises becomes the answer that it was refused, since the others must go on.
+    """Work on one file; an exception becomes the answer that it was refused, since the others must continue.
 
-    Another run, or another attempt of the same task, may be at the same file.  What it leaves may be all that is wanted,
-    so the work is tried again for a while.
+    Another run, or another attempt of the same task, may be at the same file.  The conflict may end soon, so
+    the work is retried for a while.
 
     Args:
         attempt: The work.

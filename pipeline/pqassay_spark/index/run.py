@@ -1,8 +1,8 @@
 """Indexing all files of a folder on Spark, again and again: an index in every file, and an index table beside the folder.
 
-The driver lists the files and asks the table what it knows; the executors look into each file, embed what is missing
-(`pqassay_spark.index.task`), and write what they found as parts of the table (`pqassay_spark.index.table_upkeep`).  Nothing
-passes through the driver but names and outcomes.
+The driver lists the files and reads the table. The executors look into each file, embed missing indexes
+(`pqassay_spark.index.task`), and write the results as parts of the table
+(`pqassay_spark.index.table_upkeep`).  Nothing passes through the driver but names and outcomes.
 
 A run may be killed at any moment: every file is then old or new, and the next run does what is left.
 """
@@ -48,7 +48,7 @@ class IndexRun(Run[FileOutcome]):
         table: The folder of the index table; ``None`` where none is kept.
         table_files: How many of the files the table knows now.
         table_rows: In how many rows.
-        warnings: What else is worth knowing.
+        warnings: Further remarks.
     """
 
     table: Path | None = None

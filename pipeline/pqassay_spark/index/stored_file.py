@@ -1,7 +1,7 @@
 """Indexing an object of a store: fetched whole, indexed as a local file, and put back whole.
 
-Object stores have no rename, but replace an object at once.  The new object is put under a hidden name first; only when it is there
-with all its bytes does the store copy it over the old one, so that no failure on the way leaves half an object.
+Object stores have no rename, but replace an object at once.  The new object is first put under a hidden name.
+Only when it is complete does the store copy it over the old one, so a failure never leaves half an object.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _state(system: fs.FileSystem, path: str) -> WrittenState:
 
 def _require_unchanged(system: fs.FileSystem, path: str, before: WrittenState) -> None:
     if _state(system, path) != before:
-        raise ChangedError("it changed while it was worked on; nothing was written")
+        raise ChangedError("it changed during the operation; nothing was written")
 
 
 @contextlib.contextmanager
@@ -135,7 +135,7 @@ def _put(system: fs.FileSystem, local: Path, path: str, before: WrittenState, si
         # A stream that is closed after an error may leave an object that is whole to the store and is not.
         if _state(system, hidden).size != size:
             raise OSError(
-                errno.EIO, "the store has not all bytes of the new object; the old one is as it was"
+                errno.EIO, "the store does not have all bytes of the new object; the old one is unchanged"
             )
         _require_unchanged(system, path, before)
         system.copy_file(hidden, path)

@@ -1,11 +1,11 @@
 """Keeping an index table in order: what it knows, numbers of runs, runs at the same time, and few large parts.
 
-Several runs may work on one table at once: each has a number of its own, so their parts never have the same name, and
-what a part says holds for files of just the size and time that it names.  Only putting parts together
-needs the table for itself; the lock for that is the folder's own and goes away with the process that holds it.
+Several runs may work on one table at once: each has a unique number, so their parts never have the same name,
+and a part is only valid for files of the size and time that it names.  Only putting parts together needs the
+table for itself; the lock for that is the folder's own and goes away with the process that holds it.
 
-A table that is killed at any moment says less than it could, and nothing wrong: parts are written whole, and old ones are
-removed only when everything that still counts in them is in new ones.
+If a run is killed, the table may be incomplete but not wrong: parts are written completely, and old ones are
+removed only when new parts have all of their valid rows.
 """
 
 from __future__ import annotations
@@ -177,8 +177,8 @@ def run_number(folder: Path) -> Generator[int]:
 class TableLock:
     """The lock on the folder of a table: shared by runs, exclusive for who puts parts together; given back as a context ends.
 
-    Where the file system has no such locks, everybody gets everything; then runs at the same time may cost a row that the
-    next run enters again.
+    If the file system has no such locks, every request succeeds; then concurrent runs may lose a row that the
+    next run adds again.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,8 +1,8 @@
 """Sessions of Spark Connect: work on executors without a Spark context, by `mapInArrow`, and what else a context would do.
 
-A session of Connect speaks to a server, so that this side needs no Java and no Spark of its own.  It has no RDDs and no
-accumulators: tasks travel as the rows of a table, one in each partition, and results come back as rows, each with what it
-counts, as soon as its task ends.
+A session of Connect speaks to a server, so that this side needs no Java and no Spark of its own.  It has no
+RDDs and no accumulators: tasks are sent as rows of a table, one per partition, and results come back as rows
+with their counts, as soon as each task ends.
 
 Source: "Spark Connect Overview" of Apache Spark's documentation.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pqassay_spark.jobs.spark_jobs import Counts, Work
 
 SCHEME = "sc://"
-"""What the address of a server of Spark Connect begins with."""
+"""The beginning of the address of a server of Spark Connect."""
 
 REMOTE = "SPARK_REMOTE"
 """Environment variable with the address of the server, where a program names none."""
@@ -142,7 +142,7 @@ def cores(spark: SparkSession) -> int:
 
 
 def session_id(spark: SparkSession) -> str:
-    """What the server calls a session."""
+    """The server's id of a session."""
     return str(cast("Any", spark).session_id)
 
 
@@ -159,7 +159,7 @@ def run(
         spark: The session.
         tasks: What to do; each is a partition of its own.
         work: What does it.
-        tell: Told how much is done whenever a task has ended.
+        tell: Called with the progress whenever a task has ended.
         results: Gets the result of each task that ended, by its position, of a job that fails as well.
 
     Returns:
@@ -231,7 +231,7 @@ class _Mapped:
 
 
 def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
-    """Those of some modules that a Python of an executor does not find, pyarrow aside, without which nothing runs at all."""
+    """The modules that an executor's Python lacks, except pyarrow, which is always required."""
     wanted = list(modules)
 
     def missing(batches: Any) -> Any:

@@ -1,12 +1,14 @@
 """Running tasks on the executors of Spark such that each item is answered for, whatever becomes of the workers.
 
-Spark runs a task again where its master allows failures; a local master allows none, and a task that keeps killing its
-worker ends any job.  So what was done is kept as tasks end, and only what is left is run again: the items of a task
-whose worker died each in a task of their own, and an item whose worker dies twice is given up.  One damaged file that
-brings the decoder down is then one lost item and not the end of the other thousand.
+Spark runs a task again where its master allows failures; a local master allows none, and a task that keeps
+killing its worker ends any job.  So results are kept when tasks end, and only the rest is run again. If a
+worker dies, each item of its task gets a separate task; if the worker of an item dies twice, the item is
+given up.  One damaged file that brings the decoder down is then one lost item and not the end of the other
+thousand.
 
-A session of Spark Connect has no accumulators, in which answers are kept otherwise: it gives them in the order of the tasks.  Where its job
-fails, tasks behind the one that failed are run again although some had ended, and their items are asked what is left to do.
+A session of Spark Connect has no accumulators, in which answers are kept otherwise: it gives them in the
+order of the tasks.  If its job fails, tasks after the failed one run again, although some had ended; their
+items are asked for the remaining work.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ HOW_TO_INSTALL = (
 class JavaMissingError(RuntimeError):
     """There is no Java runtime that Spark could run on.
 
-    ``reason`` says in a few words what is wrong with what was found; the message also says what to install.
+    ``reason`` is a short description of the problem; the message also says what to install.
     """
 
     def __init__(self, reason: str) -> None:
@@ -38,7 +38,7 @@ def find_java() -> str:
     """Find the command that Spark would start.
 
     Raises:
-        JavaMissingError: JAVA_HOME holds none, or PATH has none.
+        JavaMissingError: There is no Java in JAVA_HOME or PATH.
     """
     if home := os.environ.get("JAVA_HOME"):
         java = Path(home, "bin", "java")

@@ -74,8 +74,8 @@ def _end(outcome: Future[JavaGateway]) -> None:
 def quiet_stderr() -> Generator[int]:
     """A file descriptor for the stderr of a process that is started inside the block.
 
-    What that process, and whatever it starts, writes there goes on to stderr for as long as they live. If the block fails,
-    what they have said is on stderr before the error goes on.
+    Output of that process and its children there goes to stderr while they live. If the block fails, their
+    output is on stderr before the error propagates.
     """
     out, into = os.pipe()
     thread = threading.Thread(target=pass_on, args=(out, _to_stderr), name="stderr of Java", daemon=True)

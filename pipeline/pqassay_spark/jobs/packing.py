@@ -58,8 +58,8 @@ def packed(
 def pack(sizes: Sequence[int], tasks: int, per_file: int = PER_FILE) -> list[list[int]]:
     """Pack files into at most ``tasks`` tasks of about the same work.
 
-    The largest file goes first, each to the task that has least to do; then no task has more than 4/3 of the work that
-    the best packing gives to its fullest task.
+    Files are assigned in order of size, the largest first, each to the task with the least work. Then no task
+    has more than 4/3 of the work of the fullest task in the best packing.
 
     Args:
         sizes: Bytes of each file; what is not known counts as 0.

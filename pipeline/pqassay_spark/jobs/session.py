@@ -55,14 +55,16 @@ def open_session(
 ) -> SparkSession:
     """Start Spark, on this machine or as the driver of a cluster, or return the session that already runs.
 
-    On this machine the workers run the same Python as the caller: left alone, Spark takes the ``python3`` of PATH,
-    which does not see the libraries of a virtual environment.  On a cluster, ``PYSPARK_PYTHON`` says what they run.
+    On this machine, the workers run the same Python as the caller. By default, Spark uses ``python3`` from
+    PATH, which does not see the libraries of a virtual environment.  On a cluster, ``PYSPARK_PYTHON`` says
+    what they run.
 
     Args:
-        name: What Spark calls the application.
+        name: The name of the application in Spark.
         master: URL of the cluster's master, ``local[N]``, or the address of a server of Spark Connect (``sc://host:15002``), which
-            needs no Java here and has settings of its own.  By default what ``spark-submit`` was told, if that has
-            started this process, or the server of Spark Connect that ``SPARK_REMOTE`` names, and otherwise all cores of this machine.
+            needs no Java here and has settings of its own.  By default the master of ``spark-submit`` if that
+            started this process, or the Spark Connect server in ``SPARK_REMOTE``, and otherwise all cores of
+            this machine.
         settings: Spark settings; on this machine they are added to `LOCAL_SETTINGS` or replace them.
 
     Raises:

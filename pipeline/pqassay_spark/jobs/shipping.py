@@ -73,7 +73,7 @@ _shipped: set[str | None] = set()
 
 
 def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
-    """Those of some modules that a Python of an executor does not find."""
+    """The modules that an executor's Python lacks."""
 
     def missing(_: int) -> list[str]:
         import importlib.util  # noqa: PLC0415 - this function is sent

@@ -121,8 +121,8 @@ def run(
         spark: The session.
         tasks: What to do; each is a task of Spark, and the first one starts first.
         work: What does it.
-        description: What Spark's own pages call the job.
-        tell: Told several times a second how much is done.
+        description: The name of the job in Spark's pages.
+        tell: Called with the progress several times a second.
 
     Returns:
         The results, in the order of the tasks.
@@ -164,14 +164,14 @@ def watched(
 ) -> Result:
     """Run a job of Spark, and glance at it several times a second until it is over.
 
-    Spark's call does not return before the job is over, and a signal would wait as long; so it has a thread of its
-    own, and whatever is raised on this one, `KeyboardInterrupt` above all, cancels the job.
+    Spark's call only returns at the end of the job, and a signal would wait that long. So the call has a
+    separate thread, and an exception in this one, mainly `KeyboardInterrupt`, cancels the job.
 
     Args:
         spark: The session.
         job: Runs the job and returns what it gives.
         glance: Called while it runs, on this thread.
-        description: What Spark's own pages call it.
+        description: The name of the job in Spark's pages.
 
     Raises:
         Exception: What the job raises.

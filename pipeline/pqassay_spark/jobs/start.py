@@ -1,7 +1,7 @@
 """Troubles that keep Spark from starting or its workers from working, each in one line before or instead of Spark's own words.
 
-Spark tells some of it late, in a trace of a hundred lines, or not at all: another Spark in SPARK_HOME, another Python in
-the workers, a library that they lack.
+Spark reports some of these late, in a trace of a hundred lines, or not at all: another Spark in SPARK_HOME,
+another Python in the workers, a missing library there.
 """
 
 from __future__ import annotations

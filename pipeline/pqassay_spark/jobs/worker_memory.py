@@ -1,6 +1,7 @@
 """Memory of Spark's Python workers, which they look through for garbage between two tasks.
 
-With pyarrow and what else is loaded that takes about as long as a small task.  Modules never become garbage.
+With pyarrow and other loaded modules, this takes about as long as a small task.  Modules never become
+garbage.
 """
 
 from __future__ import annotations

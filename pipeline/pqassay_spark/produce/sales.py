@@ -1,9 +1,10 @@
 """Sales data: deterministic rows of any number, made by Spark itself.
 
-Each value depends only on the row's id, the number of rows and the seed, so the rows are the same however Spark
-splits the work.  They have what real tables have: nulls, names beyond ASCII, a column with few values and
-one with as many as there are rows.  A stretch of neighbouring rows holds only some of the nations, and those
-are neighbours in no alphabet: minimum and maximum say little about a file, its set of distinct values says much.
+Each value depends only on the row's id, the number of rows and the seed, so the rows are the same however
+Spark splits the work.  They have what real tables have: nulls, names beyond ASCII, a column with few values
+and one with as many as there are rows.  A range of neighboring rows has only some of the nations, which are
+not neighbors in the alphabet. So minimum and maximum exclude little, but the set of distinct values of a file
+excludes much.
 
 The example of nations and their sales is that of "Embedding User-Defined Indexes in Apache Parquet Files".
 """

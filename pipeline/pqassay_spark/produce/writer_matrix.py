@@ -1,7 +1,7 @@
 """Small files that show what Spark's Parquet writer can do: each option, each codec, each type, and empty tables.
 
-Every case holds its rows as literals, so that what a reader must find never comes from Spark, and names the features
-that its file must have and must lack, in the words of the test of this module.
+Every case has its rows as literals, so the expected rows never come from Spark. It also names the features
+that its file must have and must lack, in the words of this module's test.
 """
 
 from __future__ import annotations

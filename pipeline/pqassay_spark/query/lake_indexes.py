@@ -1,9 +1,9 @@
 """Indexes of a folder's files, loaded while Spark lists the same files, and the files that they rule out.
 
-Spark lists a thousand files in about the time that their indexes take to load, and waits for the disk and for Java as
-long; so both are done at once.  An index that is read before Spark lists its file may be that of an older one, which
-holds other rows.  That is why indexes that were loaded early count only for files that are, after Spark's listing, still
-exactly those from before the loading.
+Spark lists a thousand files in about the time that their indexes take to load, mostly waiting for the disk
+and for Java. So both run at once.  An index that is read before Spark lists its file may be that of an older
+one, which holds other rows.  That is why indexes that were loaded early count only for files that are, after
+Spark's listing, still exactly those from before the loading.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class LakeIndexes:
         kinds: The columns.
         dataset: What is known.
         base: The folder, as the dataset calls it.
-        before: By paths relative to the folder, the files before their indexes were loaded; ``None`` where Spark had
-            listed the files by then, so that whatever was read is at least as new as what Spark knows.
+        before: By paths relative to the folder, the files before their indexes were loaded; ``None`` if Spark
+            had already listed the files; then the indexes are at least as new as Spark's listing.
     """
 
     kinds: Kinds
@@ -166,8 +166,8 @@ Early: TypeAlias = "Future[LakeIndexes] | None"
 def loading(root: str | os.PathLike[str], columns: Collection[str], believed: Believed) -> Generator[Early]:
     """Load the indexes of some columns beside what is done meanwhile; they are there, or the error, at the end of it.
 
-    Which types the columns have Spark will say; until then, they are taken to be those of the first file.  Only for folders of this machine:
-    behind a URI, there is nothing by which to tell an unchanged file for sure.
+    Which types the columns have Spark will say; until then, they are taken to be those of the first file.
+    Only for folders of this machine: behind a URI, an unchanged file cannot be recognized with certainty.
     """
     if not columns or is_remote(root):
         yield None

@@ -1,8 +1,8 @@
 """Predicates in Spark: one tree, from which both Spark's filter and the question to the indexes (`pqassay_spark.query.questions`) are made.
 
-A predicate is a tree as in ``conformance/PROTOCOL.md``, or text in Spark's SQL that `pqassay_reader.condition.text`
-reads into one.  Spark is never given the text: what it filters by and what files are skipped by come from the same tree, so
-they cannot mean different things.
+A predicate is a tree as in ``conformance/PROTOCOL.md``, or text in Spark's SQL that
+`pqassay_reader.condition.text` reads into one.  Spark never gets the text: its filter and the skipping of
+files use the same tree, so they cannot have different meanings.
 """
 
 from __future__ import annotations

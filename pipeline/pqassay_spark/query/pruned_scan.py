@@ -1,14 +1,14 @@
 """Spark's own scan of a folder of Parquet files, without the files that their indexes rule out.
 
-The driver asks the indexes which files a predicate keeps, and gives Spark their names as a filter on its hidden
-column ``_metadata.file_path``.  Spark then opens only these; everything else is as it is without: its own listing of
-the files, partition columns, the vectorised reader, which leaves out row groups by their statistics, dictionaries and
-bloom filters.  On this machine the indexes are loaded while Spark lists the files and finds their schema; see
-`pqassay_spark.query.lake_indexes`.
+The driver asks the indexes which files a predicate keeps, and gives Spark their names as a filter on its
+hidden column ``_metadata.file_path``.  Spark then opens only these. Everything else is unchanged: its listing
+of the files, partition columns, and the vectorized reader, which skips row groups by statistics, dictionaries
+and bloom filters.  On this machine the indexes are loaded while Spark lists the files and finds their schema;
+see `pqassay_spark.query.lake_indexes`.
 
-How Spark spells a path is for Spark to say, and differs from one of its columns and versions to the next; a filter by a
-wrong spelling finds no file and silently loses all rows.  So a spelling counts only after Spark has planned the scan
-and selects as many files as were kept.  Otherwise it scans all of them, and a warning says so.
+Spark's spelling of a path differs between its columns and versions; a filter with a wrong spelling finds no
+file and silently loses all rows.  So a spelling counts only after Spark has planned the scan and selects as
+many files as were kept.  Otherwise it scans all of them, and a warning says so.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def read(
 ) -> DataFrame:
     """Read the rows of a folder of Parquet files that satisfy a predicate; files are skipped by their indexes.
 
-    The rows are those of ``spark.read.parquet(root).where(predicate)``.  Which files are skipped is decided now; files
-    that are replaced afterwards call for another `read`.
+    The rows are those of ``spark.read.parquet(root).where(predicate)``.  The skipped files are decided now;
+    call `read` again after files were replaced.
 
     Args:
         spark: The session.

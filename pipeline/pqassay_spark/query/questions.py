@@ -81,10 +81,10 @@ def question(
 
     Args:
         tree: The predicate.
-        columns: For names of the tree the columns.  What the tree says about others is left open.
+        columns: For names of the tree the columns.  Other parts of the tree are not decided.
         read: What the constants are.
-        may_be_old: Whether Spark may take dates of long ago for others, since they were written by the calendar of Spark 2; then nothing is
-            said about them.
+        may_be_old: Whether Spark may shift old dates, since they were written with the calendar of Spark 2;
+            then nothing is concluded about them.
 
     Returns:
         The condition; ``None`` where everything is left open.
@@ -103,7 +103,7 @@ class _Questioner:
     may_be_old: bool
 
     def known(self, tree: Tree, *, negated: bool) -> Tree | None:
-        """What is known of a tree, with constants as Spark compares them: true wherever the tree may be true; ``None`` if nothing is known.
+        """The facts about a tree, with constants as Spark compares them: true wherever the tree may be true; ``None`` if nothing is known.
 
         Args:
             tree: A part of the predicate.
@@ -154,7 +154,7 @@ ANSI = "spark.sql.ansi.enabled"
 
 
 def reading(spark: SparkSession, tree: Tree, columns: Mapping[str, AskedColumn]) -> Reading:
-    """What Spark takes the constants of a tree for.
+    """Spark's types of the constants of a tree.
 
     Which moment a text is depends on the zone of the session, and on more formats than anybody remembers: Spark is asked, without a job.
     """

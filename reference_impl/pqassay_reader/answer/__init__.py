@@ -1,7 +1,8 @@
 """Answers to questions about whole files: from metadata where they suffice, and by DuckDB from the rows of the row groups that are left.
 
-What lives here: the questions that can be asked (`question`), what is known of the files (`lake`), which row groups need no row (`settling`, `zones`), the rows of the
-others (`row_tables`), estimates from sketches (`estimates`), what DuckDB adds up, orders and limits (`tally`), and all of it together (`answerer`).
+Contents: questions (`question`), facts about the files (`lake`), row groups that can be answered without rows
+(`settling`, `zones`), the rows of the others (`row_tables`), estimates from sketches (`estimates`), sums,
+order and limit by DuckDB (`tally`), and the combination of all (`answerer`).
 
 Theory of operation: a lake is a list of row groups.  Folders, distinct sets and statistics leave out those in which no row satisfies the condition.  Each
 of the others is answered by its footer or by zone sums if these can say it.  If not, the columns of the question are read as Arrow tables, and filtered.  Both

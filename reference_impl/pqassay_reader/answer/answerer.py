@@ -28,7 +28,7 @@ SKETCHES = tuple(kind.name for kind in KINDS.values())
 
 @dataclass(frozen=True)
 class Effort:
-    """What it took to answer a question.
+    """The effort of answering a question.
 
     Attributes:
         files: Files of the lake.
@@ -67,7 +67,7 @@ class Answer:
 
     Attributes:
         table: The result, in the order that was asked for, and by its groups where none was.
-        effort: What it took.
+        effort: The effort.
         estimates: Which of its columns are approximate, and within which bounds.
     """
 
@@ -80,7 +80,7 @@ class Answerer:
     """The files of a folder, opened once and asked often, by one thread at a time. See `Answerer.open`.
 
     Attributes:
-        lake: What is known of the files, as they were when they were opened.
+        lake: The facts about the files, as they were when they were opened.
     """
 
     def __init__(self, lake: Lake) -> None:
@@ -109,7 +109,7 @@ class Answerer:
 
     @property
     def aside(self) -> list[str]:
-        """What was left aside of the directories so far, and why, one line for each; of sketches, refusals tell."""
+        """The ignored entries of directories so far, with reasons, one line each; refusals name sketches."""
         lines = [
             f"{file.name}: {one}"
             for file in self.lake.known
@@ -129,9 +129,10 @@ class Answerer:
             Undecodable: Pages cannot be decoded.
             OSError: A file cannot be read any more.
 
-        Counts, sums of whole numbers and decimals, and bounds are exact.  A sum of floating point numbers is the exact sum of what is added,
-        rounded once at the end: of rows, and of zone sums, each of which was rounded once itself.  An average is the exact sum divided by the
-        count, rounded once.  Types are those of DuckDB: decimals of 38 digits for sums of whole numbers and decimals, doubles for averages.
+        Counts, sums of whole numbers and decimals, and bounds are exact.  A sum of floating point numbers is
+        the exact sum of rows and of zone sums, rounded once at the end; each zone sum was rounded once
+        itself.  An average is the exact sum divided by the count, rounded once.  Types are those of DuckDB:
+        decimals of 38 digits for sums of whole numbers and decimals, doubles for averages.
 
         Estimates come of sketches alone, never of rows, and of their bounds as `Answer.estimates` has them.
         """

@@ -140,7 +140,7 @@ def estimated(lake: Lake, asked: Question, needed: Mask, must: Mask) -> list[Est
 def _of_lake(lake: Lake, one: Aggregate, wanted: Sequence[_Sketched]) -> Estimated:
     path, arrow = find_column(lake.schema, one.column or "")
     if path[0] in lake.partitions:
-        raise Refused(f"column {one.column} is what folders stand for, of which there are no sketches")
+        raise Refused(f"column {one.column} is a partition column, which has no sketches")
     if pa.types.is_duration(arrow):
         raise Refused(f"{one.function.upper()} of {arrow} is not supported")
     kind = KINDS[one.function]
@@ -191,7 +191,7 @@ def _of_file(
 
 
 def _entry_sketches(file: KnownFile, entry: UsableEntry) -> EntrySketches | None:
-    """The sketches of an entry, read once; ``None`` if it is left aside."""
+    """The sketches of an entry, read once; ``None`` if it is ignored."""
     key = entry.entry.key
     if key not in file.blobs:
         try:
@@ -207,7 +207,7 @@ def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: st
     """Raise `Refused` where two files have a column in types whose sketches hold other numbers, or that have none."""
     if stored_type(leaf.element) != stored_type(other.element):
         raise Refused(
-            f"{name} has column {one.column} in another type; its sketches cannot be united with others"
+            f"{name} has column {one.column} in another type; its sketches cannot be merged with others"
         )
     if one.rank is not None and not has_quantiles(other):
         raise Refused(f"APPROX_QUANTILE takes numbers; column {one.column} of {name} holds none")

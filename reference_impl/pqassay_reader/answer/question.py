@@ -1,6 +1,7 @@
 """Questions in SQL: counts, sums, averages and bounds of columns, by groups, of the rows that satisfy a condition, and estimates of them.
 
-sqlglot reads the SQL.  Whatever is more than one table, aggregates, WHERE, GROUP BY, ORDER BY and LIMIT is refused.
+sqlglot reads the SQL.  A question may have one table, aggregates, WHERE, GROUP BY, ORDER BY and LIMIT;
+anything else is refused.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class Question:
         output: For each column of the answer its name, and what it holds.
         group_by: The columns by which rows are grouped.
         predicate: The condition; ``None`` for all rows.
-        order_by: By what the rows of the answer are ordered; where that leaves them equal, they are ordered by their groups.
+        order_by: The order of the rows of the answer; equal rows are ordered by their groups.
         limit: How many of them there are at most; ``None`` for all.
         offset: How many are left out at the beginning.
     """
@@ -162,7 +163,7 @@ def parse_question(text: str) -> Question:
     if asked.estimates and group_by:
         function = asked.estimates[0].function.upper()
         raise Refused(
-            f"{function} is answered from sketches of whole row groups, which know no groups; leave out GROUP BY"
+            f"{function} is answered from sketches of whole row groups, which have no groups; leave out GROUP BY"
         )
     return asked
 
@@ -181,7 +182,7 @@ def _table(parsed: Any) -> str:
         raise Refused(f"FROM takes one table; {SUPPORTED}")
     group = parsed.args.get("group")
     if group is not None and any(value for part, value in group.args.items() if part != "expressions"):
-        raise Refused(f"GROUP BY takes columns alone; {SUPPORTED}")
+        raise Refused(f"GROUP BY only takes columns; {SUPPORTED}")
     return str(source.this.alias_or_name)
 
 

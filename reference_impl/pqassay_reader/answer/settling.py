@@ -1,4 +1,4 @@
-"""What metadata say about a condition before a row is read: in which row groups it may be true of a row, and in which it is true of all.
+"""The facts of metadata about a condition before rows are read: the row groups in which it may be true for a row, and those in which it is true for all rows.
 
 Three things are asked: what folders stand for, distinct sets, and the statistics of footers.  None decides more than it knows.  Bounds settle that a condition is true
 of all rows only where the footer counts no nulls: of a null, a comparison is not true.
@@ -28,7 +28,7 @@ from pqassay_reader.query.facts.footer_facts import NOWHERE
 
 
 class Settled(NamedTuple):
-    """What is known of a part of a condition, for each row group.
+    """The facts about a part of a condition, for each row group.
 
     Attributes:
         condition: The part.
@@ -50,7 +50,8 @@ def settled(
         lake: The files.
         predicate: The condition; ``None`` for all rows.
         fields: The fields at the top level that would be read without what is known.
-        asks_statistics: Whether statistics are asked where nothing else settles a part; it takes a while, row group by row group.
+        asks_statistics: Whether statistics are used if nothing else decides a part; this is slow, row group
+            by row group.
 
     Raises:
         Refused: The condition does not fit the columns.
@@ -99,7 +100,7 @@ def _is_true_of_all(file: KnownFile, group: int, condition: Condition) -> bool:
 
 
 def _claims(file: KnownFile, group: int, name: str) -> ChunkClaims | None:
-    """What a file says about a column; ``None`` where there is no such one, or several."""
+    """The facts of a file about a column; ``None`` where there is no such one, or several."""
     places = [at for at, leaf in enumerate(file.facts.leaves) if leaf.is_called(name)]
     claims = file.facts.claims_of(NOWHERE, group, places[0]) if len(places) == 1 else None
     return claims if claims is not None and claims.is_readable else None

@@ -1,8 +1,9 @@
 """Partial sums in a table of DuckDB, of rows and of zones alike; then the answer, grouped, ordered and limited.
 
-What DuckDB gets is decoded: numbers, booleans and bytes, as which dates, times and text compare alike.  Sums are exact until the end.  A floating point number is
-a whole number times a power of two, and DuckDB adds those with the same power.  NaN has no place among numbers, as in conditions: neither the least nor the
-greatest is NaN.
+DuckDB gets decoded values: numbers, booleans and bytes, which compare like the dates, times and text that
+they represent.  Sums are exact until the end.  A floating point number is a whole number times a power of
+two, and DuckDB adds those with the same power.  NaN has no place among numbers, as in conditions: neither the
+least nor the greatest is NaN.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Tally:
         for one in asked.aggregates:
             _require_fits(one, kinds.get(one.column or ""))
         if nested := [name for name in asked.group_by if pa.types.is_nested(kinds[name])]:
-            raise Refused(f"column {nested[0]} is {kinds[nested[0]]}, by which nothing is grouped")
+            raise Refused(f"column {nested[0]} is {kinds[nested[0]]}, which cannot be grouped by")
         self._cursor = database().cursor()
         self._insert = "CREATE TEMP TABLE parts AS"
         self._nothing = self._of_rows(pa.table({name: pa.array([], kind) for name, kind in kinds.items()}))

@@ -1,7 +1,8 @@
-"""Which row groups zone sums or footers answer, and what is added up for them.
+"""The row groups that zone sums or footers answer, and their sums.
 
-Sums answer for a row group if each part of the condition is about their keys or known to be true of all its rows, if the question groups by their keys alone, and
-if there are sums of each measure.  Sums of a whole file answer for all its row groups or for none.
+Sums answer for a row group under three conditions. Each part of the condition is about their keys or true for
+all rows, the question only groups by their keys, and there are sums of each measure.  Sums of a whole file
+answer for all its row groups or for none.
 
 Source: chapter ``directory.md``, section "Zone sums".
 """
@@ -46,7 +47,7 @@ def answered_by_zones(
     Args:
         lake: The files.
         asked: The question.
-        known: What is known of the parts of its condition.
+        known: The facts about the parts of its condition.
         needed: For each row group, whether a row of it may satisfy the condition.
         fields: The fields at the top level that would be read.
 

@@ -101,7 +101,7 @@ def _answered(path: str, question: str) -> tuple[Answerer, Answer]:
 
 
 def effort_lines(effort: Effort) -> Generator[str]:
-    """What it took, for people."""
+    """The effort, for people."""
     files, groups = counted(effort.files, "file"), counted(effort.row_groups, "row group")
     yield (
         f"{files}: {effort.files_from_metadata:,} answered from metadata, {effort.files_skipped:,} without a matching row, "

@@ -13,7 +13,7 @@ from pqassay_reference.cli.errors import fail, said
 
 @contextlib.contextmanager
 def progress_bar(what: str) -> Generator[Callable[[int, int], Any] | None]:
-    """What takes how many are done, of how many; ``None`` where there is no terminal.
+    """Called with the number of finished files and of all files; ``None`` where there is no terminal.
 
     Args:
         what: What is read, for people.
@@ -31,7 +31,7 @@ def progress_bar(what: str) -> Generator[Callable[[int, int], Any] | None]:
 
 @contextlib.contextmanager
 def reported_files(path: str) -> Generator[None]:
-    """End the command with one line, whatever goes wrong with the files of a path or URI, or with what is asked of them."""
+    """End the command with one line for any error of the files of a path or URI, or of the question."""
     import pyarrow as pa
 
     from pqassay_reference.errors import Refused, Undecodable

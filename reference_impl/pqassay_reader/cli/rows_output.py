@@ -45,7 +45,7 @@ SUFFIXES = {".json": Form.JSON, ".jsonl": Form.JSON, ".ndjson": Form.JSON, ".par
 
 
 def form_of(chosen: Form | None, output: Path | None) -> Form:
-    """The form of the rows: the one that was chosen, else the one that the name of the file says."""
+    """The form of the rows: the chosen one, else that of the file's name."""
     if chosen is Form.PARQUET and output is None:
         fail("--format parquet needs --output FILE", 2)
     if chosen is not None or output is None:

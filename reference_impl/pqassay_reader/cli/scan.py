@@ -42,9 +42,9 @@ class ScanForm(StrEnum):
 
 
 EXAMPLE = epilog(
-    "`pqassay scan sales \"nation = 'Peru' AND year >= 2023\" --columns year,sales_amount`",
-    "`pqassay scan sales \"nation = 'Peru'\" --explain`",
-    "`pqassay scan sales \"nation = 'Peru'\" --files`",
+    "`pqassay scan sales \"nation = 'Singapore' AND year >= 2023\" --columns year,sales_amount`",
+    "`pqassay scan sales \"nation = 'Singapore'\" --explain`",
+    "`pqassay scan sales \"nation = 'Singapore'\" --files`",
     codes="0 printed, 1 cannot be read, 2 usage",
 )
 
@@ -86,7 +86,7 @@ def scan(
         list[str] | None,
         typer.Option(
             "--without",
-            metavar="RUNG[,RUNG...]",
+            metavar="TECHNIQUE[,TECHNIQUE...]",
             help=f"Disable techniques: {', '.join(Rung)}.",
         ),
     ] = None,

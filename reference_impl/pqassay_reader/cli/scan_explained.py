@@ -67,7 +67,7 @@ def _cells(step: Step) -> list[str]:
 
 
 def percent(step: Step) -> str:
-    """What a step saved of what was left before it.
+    """The share that a step saved.
 
     >>> from pqassay_reader.query.explained.counters import Left
     >>> percent(Step("late", "", True, Left(length=1), before=3))

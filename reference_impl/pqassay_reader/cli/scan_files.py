@@ -114,6 +114,8 @@ def _record(path: str, condition: str, dataset: IndexedDataset, pruning: Pruning
 
 
 def _print_text(path: str, dataset: IndexedDataset, pruning: Pruning, *, every: bool) -> None:
+    from pqassay_reader.lake.known_files import NOT_INDEXED
+
     root = os.path.abspath(path) if "://" not in path else path
     base = root if os.path.isdir(root) else os.path.dirname(root)
 
@@ -138,3 +140,5 @@ def _print_text(path: str, dataset: IndexedDataset, pruning: Pruning, *, every: 
             f"warning: {counted(len(dataset.warnings) - 1, 'more file')} cannot be skipped; --all lists them",
             err=True,
         )
+    if all(why == NOT_INDEXED for why in pruning.why.values()):
+        typer.echo("note: no file has an index; `pqassay embed PATH --column COLUMN` adds one", err=True)

@@ -21,7 +21,7 @@ from pqassay_reference.columns.literals import PlacedTree, python_value
 from pqassay_reference.errors import Refused
 
 Answer = TypeVar("Answer")
-"""What is known of a condition: rows, masks, yes or no."""
+"""The facts about a condition: rows, masks, yes or no."""
 
 TypeOf = Callable[[str], Any]
 """The type of a column as Arrow has it, by the name that conditions call it."""
@@ -32,7 +32,7 @@ class ColumnTest:
     """A condition on one column: true of a row whose value is in a set.
 
     Attributes:
-        column: What conditions call the column.
+        column: The column names in conditions.
         kind: Its type.
         values: The set.
     """
@@ -167,7 +167,7 @@ def folded(
     of_all: Callable[[Iterator[Answer]], Answer],
     of_any: Callable[[Iterator[Answer]], Answer],
 ) -> Answer:
-    """What is known of a condition, given what is known of tests, and how that is joined; parts are asked when they are needed."""
+    """The result for a condition, from the results for its tests and a way to join them; parts are evaluated on demand."""
     if isinstance(condition, ColumnTest):
         return of_test(condition)
     parts = (folded(part, of_test, of_all, of_any) for part in condition.parts)

@@ -1,7 +1,8 @@
 """Predicates as people write them: SQL conditions, read into the trees of ``conformance/PROTOCOL.md``.
 
-sqlglot reads the SQL.  What a tree can say is comparisons of one column with constants, ``IN``, ``BETWEEN``, ``IS NULL``,
-and ``AND``, ``OR``, ``NOT`` of those; the rest is refused.  Loading sqlglot takes a while, so nothing else is here.
+sqlglot reads the SQL.  What a tree can say is comparisons of one column with constants, ``IN``, ``BETWEEN``,
+``IS NULL``, and ``AND``, ``OR``, ``NOT`` of those; the rest is refused.  Loading sqlglot is slow, so this
+module has no other code.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ DIALECT = "sqlite"
 def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
     r"""The tree of a condition. Names in double quotes may hold any character; constants are numbers and ``'text'``.
 
-    With another dialect, the quotes of names and what a backslash means are those of that dialect: in ``spark``,
-    ``"x"`` is text, names are in backticks, and ``'a\\nb'`` holds a line feed.
+    Another dialect has its own quotes of names and meaning of backslashes: in ``spark``, ``"x"`` is text,
+    names are in backticks, and ``'a\\nb'`` contains a line feed.
 
     >>> parse_predicate("year >= 2020 AND nation IN ('Peru', 'Chad')")
     ['and', ['>=', 'year', 2020], ['in', 'nation', ['Peru', 'Chad']]]
@@ -52,7 +53,10 @@ def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
 
 
 def parsed_sql(text: str, what: str, message: Callable[[str], str], **options: Any) -> Any:
-    """What sqlglot makes of a text, with its own options. Raises `Refused` if it is too long or too deep, and with ``message`` if it is not SQL."""
+    """The tree that sqlglot parses from a text, with its own options.
+
+    Raises `Refused` if it is too long or too deep, and with ``message`` if it is not SQL.
+    """
     if len(text) > LONGEST:
         raise Refused(f"the {what} has {len(text)} characters, where {LONGEST} are the most")
     try:

@@ -1,7 +1,7 @@
 """Sets of values of one type: intervals with open or closed ends, with or without NaN and null.
 
-An end is a cut: a place between two values, just before one or just after one. Cuts compare as tuples, so that an interval is what lies
-between two cuts, and whether its ends are open needs no cases.
+An end is a cut: a place between two values, just before one or just after one. Cuts compare as tuples. An
+interval is the range between two cuts, so open and closed ends need no special cases.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
 """The blobs of an index directory as arrays, of many files at once: what conditions and answers look into.
 
-What never comes in: conditions, and which entry a file has, which `pqassay_reference.directory.reading` says.
+Excluded: conditions, and the entries of a file (see `pqassay_reference.directory.reading`).
 """

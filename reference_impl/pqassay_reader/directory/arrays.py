@@ -1,6 +1,6 @@
 """What the blobs of distinct sets and zone sums hold, as arrays, of many files at once.
 
-Nothing here raises for what a blob says: a damaged one is left aside, with the reason.
+Nothing here raises because of a blob's content: a damaged blob is ignored, with the reason.
 
 Source: chapter ``directory.md``, sections "Reading", "Distinct sets" and "Zone sums".
 """
@@ -108,7 +108,7 @@ class OpenIndex:
 
 
 def open_index(located: Located) -> OpenIndex | None:
-    """Read the blob of an entry; ``None`` if the entry is left aside, as its file's list says then.
+    """Read the blob of an entry; ``None`` if the entry is ignored, which its file's list then shows.
 
     Raises:
         OSError: The file cannot be read.
@@ -124,7 +124,7 @@ def open_index(located: Located) -> OpenIndex | None:
 
 
 def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | None]:
-    """What many indexes hold; ``None`` for one that is left aside, as its file's list says then."""
+    """What many indexes hold; ``None`` for an ignored one, which its file's list then shows."""
     arrays = iter(plain_arrays([packed for one in opened if one is not None for packed in one.packed]))
     indexes: list[Sets | Sums | None] = []
     for index in opened:
@@ -138,7 +138,7 @@ def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | No
 
 
 def read_indexes(located: Sequence[Located]) -> list[Sets | Sums | None]:
-    """What the blobs of many entries hold, whose files are open. See `open_index` and `decoded_indexes`."""
+    """The contents of the blobs of many entries of open files. See `open_index` and `decoded_indexes`."""
     return decoded_indexes([open_index(one) for one in located])
 
 
@@ -195,7 +195,7 @@ def _open_sums(usable: UsableEntry, blob: Blob) -> tuple[list[Packed], Callable[
     for place in places.keys:
         nulls = np.frombuffer(blob.data, np.uint8, count, place.nulls.start)
         if (nulls > 1).any():
-            raise Malformed("a byte that says whether a key is null is neither 0 nor 1", rule="DIR-022")
+            raise Malformed("the null byte of a key is neither 0 nor 1", rule="DIR-022")
         there.append(nulls == 0)
     there += [rows_of_groups > groups["null_count"] + nans] * 2
     spans = [*(place.values for place in places.keys), places.minima, places.maxima]

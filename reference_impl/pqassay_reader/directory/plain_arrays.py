@@ -1,6 +1,6 @@
 """Values in the PLAIN encoding as Arrow arrays, of many blobs at once.
 
-PLAIN values are one behind the other, so that those of several blobs make one page.  pyarrow decodes it from a small
+PLAIN values follow each other, so values of several blobs form one page.  pyarrow decodes it from a small
 file in memory, in the type that the schema element gives, as it decodes the column itself.
 
 Source: chapter ``directory.md``, section "Values in blobs".

@@ -1,5 +1,5 @@
 """Many files: datasets that prune themselves by the indexes in their files.
 
-What lives here: reading the tails of files, the index table that remembers them, and the dataset that DuckDB, DataFusion, Polars and
-pyarrow query.  What never comes in: which files of a folder are data, which `pqassay_reference.files` says.
+Contents: reading the tails of files, the index table that remembers them, and the dataset that DuckDB, DataFusion, Polars and
+pyarrow query.  Excluded: the choice of data files in a folder (see `pqassay_reference.files`).
 """

@@ -3,8 +3,9 @@
 Engines hand their filters over as expressions of Arrow, which tell no more about themselves than a text. But an expression is written down completely
 when it is pickled: as Arrow IPC, its operators as metadata in their order, its constants as columns. From that a filter is read here.
 
-What compares a column with constants as exactly as Arrow does becomes a condition in normal form. What asks one column in another way, such as
-``starts_with``, becomes a test that Arrow puts to the known values. The rest is not known, and all rows may satisfy it.
+A comparison of a column with constants that is as exact as Arrow's becomes a condition in normal form.
+Another condition on one column, such as ``starts_with``, becomes a test that Arrow evaluates on the known
+values. The rest is not known, and all rows may satisfy it.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Written:
         self._at = 0
         self.root = self._read()
         if self._at != len(self._lines):
-            raise ValueError("an expression with something behind it")
+            raise ValueError("an expression with further text after it")
 
     def _next(self) -> tuple[str, str]:
         self._at += 1
@@ -107,7 +108,7 @@ class Written:
             case "nested_field_ref":
                 parts = [self._next() for _ in range(int(value))]
                 if any(kind != "field_ref" for kind, _ in parts):
-                    raise ValueError("a path of something else than names")
+                    raise ValueError("a path that is not only names")
                 column = tuple(part for _, part in parts)
             case "call":
                 name = value

@@ -1,12 +1,14 @@
 """The index table: the distinct values of the columns of many files, in a few Parquet files beside them.
 
-Reading the end of each file before each query is too much for a lake of 100,000 files; this table says the same in one
-read.  It is a folder of parts that are written once and never changed.  Each run that indexes files adds parts that
-are named by the run, and of two parts that speak of the same column of the same file, that of the later run counts.
-So a run that is killed leaves a table that is right about less, never one that is wrong.
+Reading the end of each file before each query is too much for a lake of 100,000 files; this table says the
+same in one read.  It is a folder of parts that are written once and never changed.  Each run that indexes
+files adds parts with the name of the run. If two parts describe the same column of the same file, the part of
+the later run counts. So a run that is killed leaves a table that is right about less, never one that is
+wrong.
 
-A row says that a value occurs in a column of a file; a file that holds no value but null has one row without value.
-What a row says holds for the file of just this size and modification time; of any other, the table says nothing.
+A row says that a value occurs in a column of a file; a file that holds no value but null has one row without
+value. A row is valid for a file of exactly this size and modification time; the table has no information
+about other versions.
 """
 
 from __future__ import annotations
@@ -171,7 +173,7 @@ class Contents:
 
     Attributes:
         columns: By the name of each column, its rows: those of parts, and the number of their run as ``run``.
-        damaged: What is wrong with parts that cannot be read, one sentence each.
+        damaged: The problems of parts that cannot be read, one sentence each.
     """
 
     columns: dict[str, pa.Table]

@@ -7,8 +7,9 @@ all engines, with the SQL that they run anyway.
 An index may save work; it may never decide more than it knows.  A file whose index is missing, stale, a draft, lossy or
 unreadable is read, and a warning says so.  The reader applies the filter again, to the rows.
 
-A dataset describes the files as they were when it was opened, as any Arrow dataset does.  A file that is replaced
-afterwards, by one with other values, may be skipped on the word of the old one: open the dataset again to see new files.
+A dataset describes the files as they were when it was opened, as any Arrow dataset does.  If a file is
+replaced later by one with other values, it may be skipped because of the old index: open the dataset again to
+see new files.
 """
 
 from __future__ import annotations
@@ -73,12 +74,12 @@ class RowGroups(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What is left of the files under one condition.
+    """The files that remain under one condition.
 
     Attributes:
         known: The files.
         condition: The condition; ``None`` where nothing is known of it.
-        sets: What is known of its columns.
+        sets: The facts about its columns.
         left: For each row group, whether it is kept.
     """
 
@@ -163,8 +164,8 @@ class _Shared:
 class NoRows:
     """A fragment without rows that takes a plain ``False`` for a filter.
 
-    That is what DataFusion passes for a condition that can never be true.  Everything else is that of the fragment that
-    it stands for; fragments of Arrow have no subclasses.
+    That is what DataFusion passes for a condition that can never be true.  Everything else comes from the
+    wrapped fragment; Arrow's fragments cannot have subclasses.
     """
 
     def __init__(self, fragment: pads.Fragment) -> None:
@@ -190,7 +191,7 @@ class IndexedDataset(pads.FileSystemDataset):
 
     Attributes:
         warnings: For each file without an index that can be used, why.
-        counters: What was asked and how much was saved; shared with what `filter` returns.
+        counters: The conditions and the savings; shared with the result of `filter`.
     """
 
     _shared: _Shared | None = None
@@ -274,7 +275,7 @@ class IndexedDataset(pads.FileSystemDataset):
     def get_fragments(self, filter: pc.Expression | None = None) -> Iterator[pads.Fragment]:  # noqa: A002 - Arrow's name
         """The fragments that may hold matching rows. See `pyarrow.dataset.Dataset.get_fragments`.
 
-        Where there are none, one that holds no rows, since DataFusion cannot sort what has no parts at all.
+        If there are none, one without rows, since DataFusion cannot sort a dataset without fragments.
         """
         is_plain = isinstance(filter, pa.Scalar)
         filter = _as_expression(filter)  # noqa: A001 - Arrow's name

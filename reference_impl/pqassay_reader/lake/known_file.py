@@ -35,10 +35,10 @@ class KnownFile:
         keeps_tail: Whether what came along with the footer is kept in any case.
 
     Attributes:
-        name: What messages call it: of a local file below the working directory, the path from there.
+        name: Its name in messages: of a local file below the working directory, the path from there.
         size: Its bytes.
         facts: Its footer, without Arrow's schema.
-        directory: Its entries, and what is left aside of them.
+        directory: Its entries, and the ignored ones.
         length: Bytes of metadata that were read so far.
         requests: In how many requests.
         start: Offset of the first byte that is kept.
@@ -122,7 +122,7 @@ class KnownFile:
         return is_here or WORTH[entry.type] * head.stored_length <= self.data_length(fields)
 
     def opened(self, entry: UsableEntry) -> OpenIndex | None:
-        """An index, but for its values; ``None`` if it is left aside. Raises `OSError`."""
+        """An index, but for its values; ``None`` if it is ignored. Raises `OSError`."""
         return open_index(Located(entry, self, self.facts.framing, self.facts.metadata, self.directory.aside))
 
 

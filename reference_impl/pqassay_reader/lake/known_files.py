@@ -32,11 +32,11 @@ from pqassay_spec.idx1.companion import parse_companion
 AUTO = "auto"
 """Stands for the index table beside the folder, if there is one."""
 
-NOT_INDEXED = "it has no IDX1 index, and no distinct set that is asked for"
+NOT_INDEXED = "it has no IDX1 index, and no matching distinct set"
 
 
 class EngineSets(FileSets):
-    """Sets of which those with NaN leave nothing out: engines disagree about what is true of NaN."""
+    """Sets; those with NaN exclude nothing, since engines disagree about comparisons with NaN."""
 
     def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
         """See `FileSets.by_group`."""
@@ -55,7 +55,7 @@ class KnownFiles:
         later: By the column that they describe, the IDX1 indexes that did not come along with their footers, by the numbers of their files.
         described: Says what an index of a file is good for: the column and its values, or why nothing.
         unknown: For the number of each file of which nothing is known, why.
-        damaged: What is wrong with the index table.
+        damaged: The problems of the index table.
     """
 
     paths: tuple[str, ...]
@@ -68,7 +68,7 @@ class KnownFiles:
     damaged: tuple[str, ...] = ()
 
     def of(self, condition: Condition) -> FileSets:
-        """What is known of the columns of a condition; what was not read before is read, if it may pay.
+        """The facts about the columns of a condition; missing facts are read if this may pay off.
 
         Raises:
             OSError: A file cannot be read.
@@ -114,7 +114,7 @@ class KnownFiles:
 
     @property
     def aside(self) -> tuple[str, ...]:
-        """What is left aside of index directories, stale or damaged, one sentence for each."""
+        """The ignored entries of index directories, stale or damaged, one sentence each."""
         known = zip(self.paths, self.sets.files, strict=True)
         lines = [f"{path}: {one}" for path, file in known if file for one in file.directory.aside]
         return (*lines, *(f"{path}: {reason}" for path, reason in self.sets.unfit.items()))
@@ -132,7 +132,7 @@ class KnownFiles:
             return f"the index table is damaged: {self.damaged[0]}"
         if not self.unknown and self.aside:
             more = f", and {len(self.aside) - 1} more" if len(self.aside) > 1 else ""
-            return f"an index is left aside: {self.aside[0]}{more}"
+            return f"an index is ignored: {self.aside[0]}{more}"
         number, reason = min(self.unknown.items())
         return (
             f"{len(self.unknown)} of {len(self.paths)} files have no index that can be used, and every query reads them; "

@@ -31,7 +31,7 @@ Fields = Callable[[KnownFile], Collection[str]]
 
 
 class DistinctSets:
-    """The distinct sets in the index directories of files. What is about row groups is numbered through all files.
+    """The distinct sets in the index directories of files. Row groups are numbered through all files.
 
     Args:
         files: The files; of one without a footer that can be read ``None``, which counts as one row group.

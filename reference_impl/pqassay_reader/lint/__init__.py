@@ -1,7 +1,7 @@
 """The linter: which rules an IDX1 index or a ``_pm`` breaks, found a second time and independently of the judge.
 
-What lives here: for each family that no engine reads, a module of its name, in the plainest code that can tell, for the
-reference's answers to ``lint``.  It raises the first thing that is wrong.
+Contents: a module for each family that no engine reads, in the simplest possible code, for the reference's
+answers to ``lint``.  It raises the first thing that is wrong.
 
-What never comes in: families that engines read, speed, reports, and anything of the judge.
+Excluded: families that engines read, speed, reports, and code of the judge.
 """

@@ -143,7 +143,7 @@ def _difference(
     """The first mistake of the index about a column; empty if there is none."""
     for value in sorted(there.values):
         if idx1.SEPARATOR in value:
-            return f"column {name} holds {value!r}; a value with a line feed falls into pieces"
+            return f"column {name} holds {value!r}; readers split a value with a line feed"
     values = set(found.published or ())  # nothing else is lost here: lossy shapes were refused before
     if lost := sorted(there.values - values):
         return f"the index lacks {lost[0]!r} of column {name}"

@@ -1,7 +1,8 @@
 """Looking at a ``_pm`` as a careful reader does: its parts, how they lie to each other, and the whole chain of snapshots.
 
-The reference's own opinion, without the judge: the first thing that is wrong is raised.  What only wastes space or
-speed is left alone.  The Parquet file beside it is looked at by `pqassay_reader.lint.pm_data`.
+The reference's own opinion, without the judge: the first thing that is wrong is raised.  Problems that only
+waste space or time are not reported.  The Parquet file beside it is looked at by
+`pqassay_reader.lint.pm_data`.
 
 Source: chapter ``pm.md``.
 """
@@ -148,7 +149,7 @@ def _header(header: Header) -> None:
         _require(
             count == 0,
             "PM-009",
-            f"{count} sorting columns, and the flag that there need be none",
+            f"{count} sorting columns, although a flag replaces them",
             "header.sorting_column_count",
         )
     for position, column in enumerate(header.sorting_columns):
@@ -231,7 +232,7 @@ def _footer(header: Header, snapshot: Snapshot) -> None:
         _require(index.index_count > 0, "PM-086", "a list of no index files", field)
         _require(flags & FooterFeature.COVERING_INDEX_REQUIRED, "PM-086", "bit 32 is not set", field)
         strange = {entry.column_id for entry in index.indexes} - {column.id for column in header.descriptors}
-        _require(not strange, "PM-086", "an index of a column that is not there", field)
+        _require(not strange, "PM-086", "an index of a missing column", field)
 
 
 def _chain(snapshots: Sequence[Snapshot]) -> None:
@@ -279,7 +280,9 @@ def _block(source: Source, header: Header, block: Block, end: int) -> None:
         _require(agrees, "PM-054", f"{values} values in {rows} rows", f"{path}.num_values")
         nulls = chunk.null_count if chunk.stat_flags & StatFlag.NULL_COUNT_PRESENT else 0
         _require(nulls <= values, "PM-056", f"{nulls} nulls among {values} values", f"{path}.null_count")
-        _require(nulls == 0 or column.max_def_level, "PM-057", "nulls that cannot be", f"{path}.null_count")
+        _require(
+            nulls == 0 or column.max_def_level, "PM-057", "nulls in a required column", f"{path}.null_count"
+        )
         distinct = chunk.distinct_count if chunk.stat_flags & StatFlag.DISTINCT_COUNT_PRESENT else 0
         _require(
             distinct <= values - nulls, "PM-058", f"{distinct} distinct values", f"{path}.distinct_count"

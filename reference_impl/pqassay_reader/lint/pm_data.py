@@ -1,6 +1,6 @@
 """Comparing a ``_pm`` with the Parquet file beside it: with its footer, and with its values.
 
-What a snapshot must say is derived from the Parquet footer once more, and compared; then the columns are decoded.
+The expected snapshot is derived from the Parquet footer and compared; then the columns are decoded.
 
 Source: chapter ``pm.md``.
 """

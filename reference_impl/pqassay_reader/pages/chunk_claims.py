@@ -1,9 +1,9 @@
 """The claims of one column chunk: statistics, bloom filter, column index and offset index, and when they count.
 
-An index may save work, it may never decide more than it knows.  So a structure counts only where it agrees with itself and
-with its neighbours: lists of one length, bounds that are values of the type and are in their order, counts that add up,
-rows and places in ascending order.  Bounds count only under an order that is known; zeros have two signs, and NaN is nowhere in
-them.
+An index may save work, it may never decide more than it knows.  So a structure counts only if it agrees with
+itself and with related structures: lists of equal length, bounds that are values of the type and in order,
+counts that add up, ascending rows and places.  Bounds count only under an order that is known; zeros have two
+signs, and NaN is nowhere in them.
 
 Source: chapters ``page_index.md`` and ``bloom.md``; the search is that of `pqassay_spec.parquet.page_search`.
 """
@@ -80,9 +80,9 @@ class ChunkClaims:
         source: The file.
         body: Where the body begins and ends.
         row_count: Rows of its row group.
-        chunk: What the footer says about it.
+        chunk: The facts of the footer about it.
         leaf: Its column.
-        column_order: What the footer says about the column's order.
+        column_order: The facts of the footer about the column's order.
         used: Names of what took part in a decision.
     """
 
@@ -98,7 +98,7 @@ class ChunkClaims:
     def facts(self) -> ColumnMetaData:
         """The metadata. Raises `Mistrusted` where it is encrypted, or about another file."""
         if self.chunk.meta_data is None or self.chunk.file_path or self.chunk.crypto_metadata is not None:
-            raise Mistrusted("the chunk is not to be read here")
+            raise Mistrusted("the chunk cannot be read here")
         return self.chunk.meta_data
 
     @property
@@ -234,7 +234,7 @@ class ChunkClaims:
     def bitset(self) -> bytes:
         """The bitset of the bloom filter. Raises `Mistrusted`."""
         if self.leaf.element.type in HASHED_DIFFERENTLY:
-            raise Mistrusted("what of such values is hashed is disputed")
+            raise Mistrusted("the hashed bytes of such values are disputed")
         with _mistrusting():
             bloom_filter = read_bloom_filter(self.source, self.body, self.facts)
         if bloom_filter is None:

@@ -1,8 +1,8 @@
-"""What a condition keeps of files by the distinct sets in their index directories: row groups, and rows by pages.
+"""The row groups, and rows by pages, that a condition keeps according to the distinct sets in index directories.
 
-A part of the file is left out if the condition is true for no value that its set allows.  A test of one column, or several joined, is tried
-on the values themselves, so that whatever can be asked of a column is decided.  If AND joins tests on several columns, one is enough to
-leave a part out; joined by OR, each has to.
+A part of the file is left out if the condition is true for no value that its set allows.  A test of one
+column, or several joined, is tried on the values themselves, so every test of a column can be decided.  If
+AND joins tests on several columns, one is enough to leave a part out; joined by OR, each has to.
 
 Source: chapter ``directory.md``, section "Distinct sets".
 """
@@ -43,7 +43,7 @@ class ColumnSets:
 
     Args:
         sets: As they were read.
-        name: What conditions call the column.
+        name: The column names in conditions.
         kind: The type in which it is compared.
 
     Attributes:
@@ -68,7 +68,7 @@ class ColumnSets:
         return values, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
     def truth(self, test: ColumnTest) -> Truth:
-        """Whether a test may be true of some row of each part, or is of all."""
+        """Whether a test may be true for some row of each part, or is true for all rows."""
         if test not in self._known:
             self._known[test] = self._truth(test)
         return self._known[test]
@@ -106,7 +106,8 @@ class FileSets:
 
         Args:
             condition: The condition.
-            granularities: Those of the sets that are asked; sets of pages leave out a row group of which they leave out every page.
+            granularities: The row groups that the sets keep; sets of pages exclude a row group if they
+                exclude every page.
         """
 
         def of_test(test: ColumnTest) -> Mask:
@@ -146,7 +147,7 @@ class FileSets:
         Args:
             one: The set.
             mask: What is true of its parts.
-            otherwise: What is taken for true of a row group that the set says nothing about.
+            otherwise: The assumed result for a row group that the set does not describe.
         """
         by_file = one.sets.granularity is Granularity.FILE
         places = one.sets.parts.row_group

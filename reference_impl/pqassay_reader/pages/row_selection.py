@@ -1,7 +1,7 @@
 """Selection of rows: those of a row group that a condition keeps, by everything that the file says about its values.
 
-What is left are ranges of rows; which pages of which column hold them, the offset indexes say.  A conjunction leaves what all
-of its parts leave, a disjunction what any of them leaves.
+The result is ranges of rows; the offset indexes give the pages of each column with these rows.  A conjunction
+keeps the rows that all of its parts keep, a disjunction the rows that any part keeps.
 
 Source: chapter ``page_index.md``; the sets are those of `pqassay_spec.parquet.page_search`.
 """
@@ -16,7 +16,7 @@ from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_spec.parquet.page_search import Rows, intersection, union
 
 Chunk = TypeVar("Chunk")
-"""What is known of a column chunk."""
+"""The facts about a column chunk."""
 
 
 def by_statistics(chunk: ChunkClaims, test: ColumnTest) -> Rows:

@@ -55,7 +55,7 @@ def share_of(condition: Condition, estimate: Estimate | None = None) -> float:
 
     Args:
         condition: The condition.
-        estimate: What is known of the values.
+        estimate: The facts about the values.
     """
 
     def of_test(test: ColumnTest) -> float:

@@ -293,7 +293,7 @@ class GroupScan:
     # --------------------------------------------------------------------------------------------- counting
 
     def cost_of(self, rows: Rows) -> Left:
-        """What it would take to read all needed fields for some rows, page by page."""
+        """The cost to read all needed fields for some rows, page by page."""
         left = Left(files=0, row_groups=1 if rows else 0, rows=sum(part.stop - part.start for part in rows))
         if not rows:
             return left

@@ -1,4 +1,4 @@
-"""What a scan returns: the columns in their order, with the types of the first file, whatever the other files have.
+"""The output of a scan: the columns in their order, with the types of the first file, whatever the types in other files.
 
 Source: chapter ``scan.md``, section "Dictionaries".
 """

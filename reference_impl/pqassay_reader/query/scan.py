@@ -55,7 +55,7 @@ class Scan:
 
     Attributes:
         schema: Names and types of the columns that are returned.
-        counters: What was left after each rung, and what was fetched, of all iterations so far.
+        counters: The rest after each rung, and the fetched data, of all iterations so far.
         messages: For each file whose embedded index had no say, why.
         aside: For each file the entries of its index directory that were left aside, and why.
         rungs: The rungs that are used.
@@ -245,7 +245,7 @@ def scan(
         batch_size: The most rows of a batch, and of what is decoded at once: a small one takes less memory and more time. By
             default batches have 65,536 rows at most, and 32 MiB of values are decoded at once.
         without: Names of rungs that are switched off, see `pqassay_reader.query.rungs.Rung`.
-        gap: What a request is worth in bytes: two ranges with fewer between them are fetched in one request. By default
+        gap: Ranges with fewer bytes between them are fetched in one request. By default
             64 KiB in local files, and 256 KiB elsewhere, where a step that waits for another is worth four times as much.
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.

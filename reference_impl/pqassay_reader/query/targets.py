@@ -41,7 +41,7 @@ class Target:
 
     Attributes:
         name: Its path or URI.
-        identity: What it is known by while it does not change.
+        identity: Its identity while it is unchanged.
         opened: Opens it.
         is_local: Whether a request costs next to nothing.
         constants: Columns that its folders stand for.
@@ -57,7 +57,8 @@ class Target:
 def target_of(source: Source) -> Target:
     """A source as the one file of a scan; requests to it are taken for expensive.
 
-    Where it has an attribute ``modified``, a time in nanoseconds, what is known of the file is kept until that changes.
+    If it has an attribute ``modified``, a time in nanoseconds, the facts about the file are kept until that
+    changes.
     """
     modified: int = getattr(source, "modified", 0)
     return Target(
@@ -107,7 +108,7 @@ class LocalFile(FileSource):
 
     @property
     def identity(self) -> Identity:
-        """What it is known by while it does not change: a file that replaces it has another inode."""
+        """Its identity while it is unchanged: a file that replaces it has another inode."""
         status = os.fstat(self.fileno())
         return os.path.abspath(self.name), status.st_size, status.st_mtime_ns, status.st_ino  # noqa: PTH100 - a link stays what the user calls it
 

@@ -28,7 +28,7 @@ def embed(
     where = f"in {done.payload_length} bytes at offset {done.offset}"
     typer.echo(printable(f"{path}: {values} of column {column} {where}"))
     if done.cut:
-        typer.echo(f"  replaced the index that was there ({done.cut} bytes)")
+        typer.echo(f"  replaced the old index ({done.cut} bytes)")
     if done.dead:
         typer.echo(
             f"  {done.dead} bytes of an earlier index stay in the file; nothing refers to them any more"

@@ -129,7 +129,7 @@ def compact(
     """Rewrite a partition without unused bytes, if there are enough of them.
 
     If `data.parquet` has them, writes both files into a new folder with the next number; the old folder stays.
-    Else rewrites `_pm` with only its newest snapshot: readers pinned to earlier ones find nothing in it.
+    If only `_pm` has them, rewrites it with its newest snapshot; readers of earlier snapshots then fail.
     """
     share = _share(if_unused_above)
     data, target = pair(folder)
@@ -175,7 +175,7 @@ def _share(text: str) -> float:
 
 
 def pair(folder: Path) -> tuple[Path, Path]:
-    """The two files; what is missing is said with what makes it."""
+    """The two files; the error for a missing file names the command that makes it."""
     from pqassay_reference.pm.growth import pair_of
 
     if not os.path.exists(folder):

@@ -103,9 +103,9 @@ def strip(
 ) -> None:
     """Remove indexes, bloom filters, statistics or keys from a file.
 
-    Name at least one thing to remove. Only the footer is rewritten: pages and removed structures keep their bytes
-    and places. To remove bounds, counts, indexes or bloom filters, compare the values with their source first and
-    add --values-are-right, or give a --report in which the values are likelier to be right.
+    Name at least one thing to remove. Only the footer is rewritten: pages and removed structures keep their
+    bytes and places. Before you remove bounds, counts, indexes or bloom filters, compare the values with
+    their source and add --values-are-right. Or give a --report in which the values are likelier to be right.
     """
     with reported(file):
         from pqassay_reference.rewrite.strip import Selection, strip_file

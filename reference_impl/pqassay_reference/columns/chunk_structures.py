@@ -38,7 +38,7 @@ def read_offset_index(source: Source, body: range, chunk: ColumnChunk) -> Offset
     Args:
         source: The file.
         body: Where the body of the file begins and ends.
-        chunk: What the footer says about the chunk.
+        chunk: The facts of the footer about the chunk.
 
     Raises:
         Malformed: Rules PIX-002 and PIX-010.

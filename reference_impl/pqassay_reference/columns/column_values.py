@@ -56,7 +56,7 @@ class DistinctValues:
                 self._add_value(raw)
 
     def include(self, other: DistinctValues) -> None:
-        """Take over what another collection holds, all of it or, after an exception, nothing.
+        """Add the contents of another collection: all of them or, after an exception, none.
 
         Raises:
             Refused: The index would exceed the limit.
@@ -149,7 +149,7 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
             f"column {column} is {leaf.physical_type}; only string columns can be indexed: {strings}"
         )
     if leaf.max_repetition_level:
-        raise Refused(f"column {column} holds several values a row; IDX1 describes columns with one")
+        raise Refused(f"column {column} has several values per row; IDX1 needs one value per row")
     return ordinal, leaf
 
 
@@ -167,9 +167,9 @@ def collect(
 ) -> tuple[DistinctValues, ...]:
     """Collect the distinct values of some string columns of a local file.
 
-    Columns are read by their dictionaries first, which takes a third of the time: pages say which values of their dictionary
-    they hold, and only those are looked at.  pyarrow fills dictionaries from no other encodings than PLAIN and the
-    dictionary's own, so that a file that is refused is read once more without.
+    Columns are first read by dictionary, which takes a third of the time: pages refer to values of their
+    dictionary, and only these values are looked at.  pyarrow only supports this for PLAIN and dictionary
+    encodings, so a refused file is read again without it.
 
     Args:
         path: The file.

@@ -1,9 +1,9 @@
 """The index directory at work: indexes made from the data of a file, and written into it.
 
-What lives here: indexes made from the data of a file (`making`), the file that gets them or loses them (`embedding`), what is read from a
-file that has some (`reading`), and `add`, which attaches an index of your own.
+Contents: making indexes from the data of a file (`making`), adding them to a file or removing them
+(`embedding`), reading them (`reading`), and `add`, which attaches an index of your own.
 
-What never comes in: the bytes of a footer, which `pqassay_reference.rewrite` changes, and commands.
+Excluded: commands, and changes of footers (see `pqassay_reference.rewrite`).
 """
 
 from __future__ import annotations

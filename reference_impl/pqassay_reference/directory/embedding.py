@@ -44,7 +44,7 @@ class Change(NamedTuple):
 
 
 class EmbeddingPlan(NamedTuple):
-    """What is to be done to the entries of a file: see `Changed` for what is `removed` and what one is `unable` to make."""
+    """The planned changes of the entries of a file: see `Changed` for `removed` and `unable`."""
 
     made: Sequence[MadeIndex] = ()
     removed: tuple[Entry, ...] = ()
@@ -61,7 +61,7 @@ class Changed:
         replaced: Keys of the entries whose place they took.
         removed: Entries that were removed.
         left: Entries that stay.
-        damaged: What was wrong with directories that cannot be read, which were left out.
+        damaged: The errors of unreadable directories, which were left out.
         dead: Bytes of blobs in the body that nothing refers to any more.
         unable: Of `refresh_indexes`, the stale entries that stay, each with the reason.
         state: Size and time of the written file; ``None`` if nothing was written.
@@ -221,7 +221,7 @@ def _opened(file: FinishedFile) -> OpenFile:
     """What indexes are made from. Raises `Refused`, `Unsupported` for a file that must not be changed."""
     metadata = file.metadata
     if metadata.encryption_algorithm is not None:
-        raise Unsupported("the file is encrypted; its index would be readable by everybody", field="footer")
+        raise Unsupported("the file is encrypted; anyone could read its index", field="footer")
     if any(is_summary(metadata, name, file.framing) for name in (os.fspath(file.path), str(file.target))):
         raise Refused("this is a summary of other files; index each of those")
     return OpenFile(file.source, file.framing, metadata)
@@ -234,12 +234,12 @@ def changed_file(
     made: Sequence[MadeIndex],
     gone: Collection[EntryKey],
 ) -> Change:
-    """What a file consists of when some indexes came and others went.
+    """The parts of a file after adding and removing indexes.
 
     Args:
         file: The file.
         footer: Its footer, encoded.
-        indexes: What the footer has.
+        indexes: The content of the footer.
         made: The indexes that come.
         gone: Keys of the entries that go, among them those that are replaced.
 

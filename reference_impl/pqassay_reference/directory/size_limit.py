@@ -23,7 +23,7 @@ class SizeLimit:
     columns: str
 
     def require(self, size: int) -> None:
-        """Raise `Refused` if a blob takes more; asked while it grows, so that it never takes much more memory."""
+        """Raise `Refused` if a blob is larger; called while it grows, so it never takes much more memory."""
         if size > self.most:
             raise Refused(
                 f"the index of {self.columns} takes more than {self.most} bytes; such columns are not worth one, "

@@ -1,4 +1,4 @@
 """Files: which files of a folder are data, and which folders are tables, whose files must not be read by themselves.
 
-What never comes in: what the files hold.
+Excluded: contents of files.
 """

@@ -96,14 +96,14 @@ def list_files(
 ) -> ListedFiles:
     """List the files of a folder, or look at those that are named.
 
-    In a folder, those are left out whose names, or the names of whose folders, begin with a dot or an underscore, and those that are not called Parquet
-    files where others are.
+    In a folder, files are left out if their name or a folder's name begins with a dot or an underscore. If
+    some files have names of Parquet files, all others are left out too.
 
     Args:
         root: The folder, the file or the files.
         filesystem: Where they are; ``None`` if their names tell.
         partitioning: How folders are named.
-        name: What the user calls the folder, if it is not called so here.
+        name: The user's name of the folder, if it differs.
         inside_table: Whether the files of a table are listed as well, whatever the table has deleted of them.
 
     Raises:

@@ -46,7 +46,7 @@ def require_no_table(
         filesystem: Where the folder is.
         folder: The folder, as the filesystem calls it.
         found: The paths of all files below it.
-        name: What the user calls the folder.
+        name: The user's name of the folder.
         is_hidden: Whether nothing is read of a folder below it, by its path.
     """
     table = table_among(found, is_hidden) or table_around(filesystem, folder)
@@ -56,9 +56,9 @@ def require_no_table(
     what = f"it is {NAMES[table.kind]}" if path == itself else f"{path} is {NAMES[table.kind]}"
     quoted = path.replace("'", "''")
     raise Refused(
-        f"{itself}: {what}, whose files may hold rows that the table has deleted. Read it by an engine: in DuckDB "
+        f"{itself}: {what}, whose files may have rows that the table has deleted. Read it with an engine: in DuckDB "
         f'{FUNCTIONS[table.kind]}(\'{quoted}\'), in Spark spark.read.format("{table.kind}").load("{path}"). '
-        "A single file that you name is read as it is"
+        "To read a single file without the table, name the file"
     )
 
 
@@ -72,7 +72,7 @@ def _called(place: str, folder: str, name: str) -> str:
 
 
 def table_among(paths: Iterable[str], is_hidden: Callable[[str], bool] = lambda _: False) -> Table | None:
-    """The table to which one of some files belongs as metadata; ``None`` if there is none. Hidden ones are left aside."""
+    """The table to which one of some files belongs as metadata; ``None`` if there is none. Hidden ones are ignored."""
     for path in paths:
         # Most paths have none of it, and there may be very many.
         if DELTA_LOG in path or ICEBERG_METADATA in path:

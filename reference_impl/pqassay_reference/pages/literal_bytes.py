@@ -18,7 +18,7 @@ from pqassay_spec.parquet.thrift import LogicalType, SchemaElement, Type
 
 
 def plain_bytes(leaf: SchemaLeaf, literal: Any) -> bytes | None:
-    """The PLAIN bytes of a literal, of a byte array without its length; ``None`` where none of the column are equal to it alone.
+    """The PLAIN bytes of a literal, of a byte array without its length; ``None`` if no value of the column equals exactly this literal.
 
     Numbers, texts and bytes are stored as they are.  Dates, times and timestamps are written as text, and stored as numbers;
     of decimals, those that are stored as numbers have bytes of their own.

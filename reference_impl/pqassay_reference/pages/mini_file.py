@@ -1,7 +1,7 @@
-"""A small Parquet file in memory, of one field of the schema and the pages that were chosen, which any decoder reads.
+"""A small Parquet file in memory, with one field of the schema and the chosen pages, for any decoder.
 
-pyarrow knows all encodings and codecs.  It is given a file that holds the bytes of some pages as they are stored, and a
-footer that says no more than what their decoding needs.
+pyarrow knows all encodings and codecs.  It gets a file with the stored bytes of some pages, and a footer with
+only the facts that decoding needs.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def mini_file(
         schema: The elements below the root, depth first; the first is the only child of the root.
         columns: The pages of each leaf, in the order of the schema.
         row_count: Rows that the pages of each leaf hold.
-        key_values: What the footer carries besides, such as Arrow's schema.
+        key_values: Additional content of the footer, such as Arrow's schema.
         created_by: The writer; decoders know the mistakes of some.
     """
     parts: list[bytes | memoryview] = [bytes(HEAD.build({}))]

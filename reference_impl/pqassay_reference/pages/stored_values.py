@@ -1,7 +1,8 @@
 """The values of one column chunk as they are stored: by physical type, with the pages and rows that hold them.
 
-Bounds, counts and bloom filters are about these.  A decoder that turns them into dates or decimals would lose what is to be
-compared, so the mini file says nothing of their meaning: an INT64 comes as int64, a BYTE_ARRAY as bytes, an INT96 as twelve bytes.
+Bounds, counts and bloom filters are about these.  A decoder that converts them to dates or decimals would
+lose the stored form, so the mini file has no logical types: an INT64 is read as int64, a BYTE_ARRAY as bytes,
+an INT96 as twelve bytes.
 
 Source: apache/parquet-format, ``README.md``, sections "Data Pages" and "Nested Encoding".
 """
@@ -52,7 +53,8 @@ def stored_pages(raw: bytes | memoryview, entries: int) -> Iterator[StoredPage]:
 
     Args:
         raw: The bytes of the chunk.
-        entries: Its values, nulls and empty lists. What is behind the page with the last of them belongs to no structure.
+        entries: Its values, nulls and empty lists. Bytes after the page with the last of them belong to no
+            structure.
 
     Raises:
         Malformed: A header cannot be read, or a page reaches beyond the chunk.
@@ -198,7 +200,7 @@ def bare(element: SchemaElement) -> SchemaElement:
 
 
 def without_claims(facts: ColumnMetaData) -> ColumnMetaData:
-    """What decoding needs of the metadata, and none of what is to be checked."""
+    """The metadata that decoding needs, without metadata that are checked."""
     kept = copy.copy(facts)
     kept.statistics = kept.size_statistics = kept.encoding_stats = kept.geospatial_statistics = None
     kept.bloom_filter_offset = kept.bloom_filter_length = None

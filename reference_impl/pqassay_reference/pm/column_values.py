@@ -134,7 +134,7 @@ def _hex(raw: bytes) -> str:
 
 
 def with_stored_values(tree: Tree, columns: Mapping[str, SnapshotColumn]) -> Tree:
-    """A predicate whose constants are what the Parquet file holds: counts of a unit for times, unscaled numbers for decimals.
+    """A predicate with constants in the stored form: counts of a unit for times, unscaled numbers for decimals.
 
     Raises:
         Refused: There is no such column, or a constant is not a value of it.
@@ -160,7 +160,7 @@ def _find(columns: Mapping[str, SnapshotColumn], name: str) -> SnapshotColumn:
 
 
 def stored_value(value: Any, column: SnapshotColumn) -> Any:
-    """A constant as the column holds it; a fraction where it lies between two values.
+    """A constant in the stored form of the column; a fraction if it is between two values.
 
     >>> stored_value("2024-01-01", SnapshotColumn("ts", PhysicalType.INT64, type=131080))
     1704067200000000

@@ -1,6 +1,6 @@
 """Making ``_pm`` for a Parquet file that has none, from its footer alone.
 
-What the file has to say is `pqassay_spec.pm.from_parquet.snapshot`; how it is written is `pqassay_reference.pm.write`.  The
+The content comes from `pqassay_spec.pm.from_parquet.snapshot`; `pqassay_reference.pm.write` writes it.  The
 Parquet file is only read.
 """
 
@@ -51,10 +51,10 @@ class Generated:
         raw: The file.
         value: Its newest snapshot.
         snapshots: How many there are.
-        left_out: What of the Parquet file the newest snapshot does not say.
+        left_out: The facts of the Parquet file that the newest snapshot lacks.
         is_questdb: Whether the types are QuestDB's own; else they are inferred.
         lost: Sizes of the Parquet file at the snapshots of the file that was replaced, newest first, which this one has not.
-        doubts: What it says that readers will not understand, or hold for false, in words.
+        doubts: The facts that readers will not understand or will reject, in words.
     """
 
     raw: bytes

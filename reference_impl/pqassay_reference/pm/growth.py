@@ -41,7 +41,7 @@ class Growth:
         reused: Row groups of the newest snapshot whose blocks were there already.
         written: Row groups of the newest snapshot that are new.
         parquet_file_size: Bytes of the Parquet file that the newest snapshot describes now.
-        left_out: What of the Parquet file the newest snapshot does not say.
+        left_out: The facts of the Parquet file that the newest snapshot lacks.
     """
 
     snapshots: int

@@ -1,7 +1,7 @@
 """The earlier footers of a Parquet file that grew: what it was when it was shorter.
 
-QuestDB updates a Parquet file by appending row groups and a footer.  The footers before stay in the file, and each ends
-with the magic, so that the file as it was is a prefix of the file as it is.
+QuestDB updates a Parquet file by appending row groups and a footer.  Earlier footers stay in the file, and
+each ends with the magic. So each earlier version of the file is a prefix of the current file.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ class Version:
 def earlier_versions(newest: Version) -> list[Version]:
     """The file as it was at its earlier footers, oldest first.
 
-    Looked for only where the ``questdb`` key says that there are unused bytes, which updates leave behind. What merely looks
-    like a footer is told from one by where it is: within a column chunk of a later version it is data.
+    Looked for only where the ``questdb`` key says that there are unused bytes, which updates leave behind.
+    Bytes that only look like a footer are recognized by their place: inside a column chunk of a later
+    version, they are data.
 
     Raises:
         Refused: There are more than `MOST_ATTEMPTS` that look like footers.
@@ -84,7 +85,9 @@ def earlier_versions(newest: Version) -> list[Version]:
             continue
         budget -= framing.footer_length
         if budget < 0:
-            raise Refused("what looks like earlier footers is longer than the file; leave the history out")
+            raise Refused(
+                "the bytes that look like earlier footers are longer than the file; leave out --history"
+            )
         version = _version(prefix, framing)
         if version is None or not _precedes(version, latest):
             continue
@@ -148,7 +151,7 @@ def _magic_ends(source: Source) -> Iterator[int]:
         while position >= 0:
             if next(attempts) > MOST_ATTEMPTS:
                 raise Refused(
-                    f"more than {MOST_ATTEMPTS} places look like earlier footers; leave the history out"
+                    f"more than {MOST_ATTEMPTS} places look like earlier footers; leave out --history"
                 )
             yield start + position + MAGIC_SIZE
             position = raw.find(MAGIC, position + 1)

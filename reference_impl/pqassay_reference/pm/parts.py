@@ -1,7 +1,7 @@
 """The parts of a ``_pm`` file as bytes: header, block, footer.
 
-A value says what is in them, never where: the header is the same for all snapshots, a block can be at any offset
-that is aligned, and a footer is told where its blocks went.
+A value has their content, not their places: the header is the same for all snapshots, a block can be at any
+aligned offset, and a footer gets the places of its blocks.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -146,7 +146,7 @@ def _require_columns(value: SnapshotValue) -> None:
     count = len(value.columns)
     for index, column in enumerate(value.columns):
         if not 0 <= column.repetition <= LATEST_REPETITION:
-            raise Refused(f"column {index} has repetition {column.repetition}, which means nothing")
+            raise Refused(f"column {index} has repetition {column.repetition}, which has no meaning")
     if not NO_COLUMN <= value.designated_timestamp < count:
         raise Refused(f"the designated timestamp is column {value.designated_timestamp}, of {count}")
     for by in value.sorting:
@@ -159,7 +159,7 @@ def _require_columns(value: SnapshotValue) -> None:
     if value.bloom_external and not value.bloom_columns:
         raise Refused("bloom filters are said to be in the Parquet file, and no column has any")
     if value.squash_tracker == NONE:
-        raise Refused("a squash tracker of -1 means that there is none: leave it out")
+        raise Refused("a squash tracker of -1 means none: leave it out")
 
 
 # --------------------------------------------------------------------------------------------------- the block
@@ -221,7 +221,7 @@ def _chunk(chunk: SnapshotChunk, used: int, path: str) -> tuple[pm.ColumnChunk, 
             sizes[side.position], slots[side.position] = len(bound), int.from_bytes(bound, "little")
             continue
         if not bound:
-            raise Refused(f"{path}: a bound of no bytes cannot be told from none: leave it out")
+            raise Refused(f"{path}: an empty bound looks like a missing one: leave it out")
         if len(bound) > MOST_OUT_OF_LINE:
             raise Refused(
                 f"{path}: a bound of {len(bound)} bytes, where {MOST_OUT_OF_LINE} are the most that can be referred to; "
@@ -344,7 +344,7 @@ def footer_bytes(value: SnapshotValue, places: Sequence[Place], before: int, ext
     features, sections = FooterFeature(0), list[bytes]()
     if value.seq_txn is not None:
         if value.seq_txn == NONE:
-            raise Refused("a sequencer transaction of -1 means that there is none: leave it out")
+            raise Refused("a sequencer transaction of -1 means none: leave it out")
         features |= FooterFeature.SEQ_TXN
         with naming("seq_txn"):
             sections.append(pm.SEQ_TXN.build({"seq_txn": value.seq_txn}))

@@ -58,7 +58,7 @@ class PlannedRange(NamedTuple):
 
 
 class FetchPlan(NamedTuple):
-    """What to fetch, and what not.
+    """The chunks to fetch, and those to skip.
 
     Attributes:
         ranges: The column chunks to fetch.
@@ -230,8 +230,8 @@ def _designated(reader: PmReader) -> int:
 def search_times(reader: PmReader, first: int, last: int) -> TimeSearch:
     """The row groups that may hold a designated timestamp in ``[first, last]``, in the unit of the Parquet file.
 
-    Where the rows are sorted by it, ascending, a binary search reads the blocks of a few row groups. Where they are not, or a
-    bound is missing on the way, all row groups are looked at, and those without bounds are kept.
+    If the rows are sorted by it, ascending, a binary search reads the blocks of a few row groups.
+    Otherwise, or if a bound is missing, all row groups are examined, and row groups without bounds are kept.
 
     Raises:
         Refused: There is no designated timestamp.
@@ -302,7 +302,7 @@ class _Times:
 def migrate(data: bytes, *, parquet_file_size: int | None = None) -> bytes:
     """A file rewritten from an older one alone, without the Parquet file: one snapshot, and nothing dead.
 
-    What the older one does not say is left out: a reader takes that as absent, not as zero.
+    Facts that the older one lacks are left out: to a reader they are absent, not zero.
 
     Args:
         data: The older file.

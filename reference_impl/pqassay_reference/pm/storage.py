@@ -1,7 +1,8 @@
 """Storage of a ``_pm`` file that is written in place: bytes in memory, or a file that is locked meanwhile.
 
-An update of ``_pm`` appends to the file and then changes its first eight bytes.  That is what the format is for, and the
-one thing here that is not written beside the old file and renamed: readers that have the file open go on reading it.
+An update of ``_pm`` appends to the file and then changes its first eight bytes.  This is the purpose of the
+format, and the only write here that does not go to a new file with a rename: readers with an open file can
+continue.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from pqassay_spec.base.sources import BusyError, FileSource, Source, require_ran
 class Storage(Source, Protocol):
     """A source that can be written to.
 
-    What is written may reach the disk in any order until `sync` returns.  Eight bytes at offset 0 are one aligned word,
-    which reaches it whole.
+    Writes may reach the disk in any order until `sync` returns.  Eight bytes at offset 0 are one aligned
+    word, which reaches it whole.
     """
 
     def write(self, offset: int, data: bytes) -> None:

@@ -1,7 +1,7 @@
 """Writing ``_pm``: a whole file from the value of a snapshot, and the next snapshot behind it.
 
-An update writes and syncs everything while the committed size still says that it is not there; then it writes the
-committed size, in one piece, and syncs.  A writer that is stopped before has written nothing that a reader believes.
+An update writes and syncs everything beyond the committed size; then it writes the committed size in one
+piece, and syncs.  A writer that is stopped before has written nothing that a reader believes.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -54,8 +54,7 @@ def create(
     """
     if value.previous_sizes:
         raise Refused(
-            f"the value names {len(value.previous_sizes)} snapshots before it, which are not at hand; "
-            "write the first one and update it, or leave them out"
+            f"the value names {len(value.previous_sizes)} snapshots before it, which are not available; write the first one and update it, or leave them out"
         )
     header = header_bytes(value, sorting_written_out=sorting_written_out)
     tail = _Tail(len(header))
@@ -90,7 +89,7 @@ class UpdateOptions(TypedDict, total=False):
 
     Attributes:
         parquet_file_size: The snapshot to build upon, by the size of the Parquet file that it describes; the newest by
-            default. What was committed after it stays in the file, and no later snapshot refers to it.
+            default. Later commits stay in the file, and no later snapshot refers to them.
         append_base: Where to write, at or behind the committed size; there by default. Bytes that are passed over are
             covered by the checksum from then on.
         verify: Whether the checksum of the snapshot before is checked before another one is built upon it, the default.
@@ -264,8 +263,7 @@ def _require_progress(storage: Storage, base: _Base, value: SnapshotValue) -> No
         )
     if value.unused_bytes < before.unused_bytes:
         raise Refused(
-            f"the Parquet file had {before.unused_bytes} unused bytes and is said to have {value.unused_bytes}: they "
-            "become fewer only when it is rewritten; rewrite the file"
+            f"the Parquet file had {before.unused_bytes} unused bytes and is said to have {value.unused_bytes}: only a rewrite reduces them; rewrite the file"
         )
     if value.previous_sizes:
         chain = tuple(

@@ -1,5 +1,5 @@
 """Finished files changed in place: an index embedded, read back, or removed, while the rows stay as they are.
 
-What lives here: embedding, extracting, stripping, and the splice of a footer that copies every byte it does not change.  Files are
+Contents: embedding, extracting, stripping, and the splice of a footer that copies every byte it does not change.  Files are
 replaced atomically.
 """

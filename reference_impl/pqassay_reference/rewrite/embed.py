@@ -1,12 +1,12 @@
 """Embedding an IDX1 index: into a finished Parquet file, or while one is written.
 
-Into a finished file of any writer: every byte before the footer stays where it is, the blob is where
-the footer began, and of the footer only the key-value metadata changes.  Page index and bloom filters stay valid,
+Into a finished file of any writer: every byte before the footer stays in place, the blob starts where the
+footer began, and only the key-value metadata of the footer change.  Page index and bloom filters stay valid,
 because nothing that they describe moves.
 
-While writing: the blob goes through the same native output stream as the row groups, so that the writer
-counts it and places page index and bloom filters behind it.  (Through a Python file object the writer keeps a
-position of its own, does not see the blob, and every page index offset is then wrong by its length.)
+While writing: the blob goes through the same native output stream as the row groups, so the writer counts it
+and places page index and bloom filters after it.  (Through a Python file object the writer keeps a position
+of its own, does not see the blob, and every page index offset is then wrong by its length.)
 
 Source: chapter ``idx1.md``, sections "Embedding while writing" and "Embedding into a finished file".
 """
@@ -82,7 +82,7 @@ class EmbeddedColumns:
     """The values of several columns, read while the index of the first was embedded.
 
     Attributes:
-        embedded: What was embedded.
+        embedded: The embedded index.
         columns: Values, nulls and rows of each column, in the order in which they were named.
         state: Size and time of the file with the index, taken before it got its name.
     """
@@ -131,8 +131,8 @@ def embed_columns(
 ) -> EmbeddedColumns:
     """Read several columns, each once, and embed an index of the first, as `embed_file` does.
 
-    A file holds one such index; what the other columns hold is for an index table.  If one of them cannot be read, the
-    file stays as it was.
+    A file has one such index; an index table can have the values of other columns.  If one of them cannot be
+    read, the file stays as it was.
 
     Args:
         path: A local Parquet file.
@@ -153,9 +153,7 @@ def embed_columns(
                 f"`pqassay index add --type distinct-set --columns {columns[0]}`"
             )
         if metadata.encryption_algorithm is not None:
-            raise Unsupported(
-                "the file is encrypted; its index would be readable by everybody", field="footer"
-            )
+            raise Unsupported("the file is encrypted; anyone could read its index", field="footer")
         _require_own_pages(metadata, file)
         read = collect(file.target, located, limit)
         file.require_unchanged()  # or the values are those of another file than the footer
@@ -178,8 +176,8 @@ def embed_columns(
 class IndexingWriter:
     """A `pyarrow.parquet.ParquetWriter` that embeds an index of one column when it is closed.
 
-    The file appears under its name only when everything is written; after an exception inside the ``with``
-    block, or one from `write` that may have left rows in the file, nothing is left behind.
+    The file appears under its name only when everything is written. After an exception in the ``with`` block,
+    or in `write` if it may have written rows, no file remains.
 
     Args:
         path: Where the file is to be; an existing file is replaced.
@@ -201,7 +199,7 @@ class IndexingWriter:
         **options: Any,
     ) -> None:
         if options.get("encryption_properties") is not None:
-            raise Refused("the file is to be encrypted; its index would be readable by everybody")
+            raise Refused("the file is to be encrypted; anyone could read its index")
         index = schema.get_field_index(column)
         if index < 0 or not is_text(schema.field(index).type):
             raise Refused(f"there is no string column {column} at the top level of the schema")
@@ -229,7 +227,7 @@ class IndexingWriter:
     def write(self, data: pa.Table | pa.RecordBatch) -> None:
         """Write a table or batch as one or more row groups.
 
-        What is refused is not in the file, and writing may go on without it.  After any other error some of the rows
+        Refused rows are not in the file, and writing may continue.  After any other error some of the rows
         may be: then the writer has failed, and no file appears.
 
         Raises:

@@ -35,7 +35,7 @@ class Extracted:
     Attributes:
         layout: ``published``, ``draft G0`` or ``draft G1``.
         offset: File offset of the blob.
-        values: What was written: the payload split at line feeds and nothing else.
+        values: The written values: the payload split only at line feeds.
         published: What the published reader gets; ``None`` for draft G0, which it cannot read.
         companion: The companion record if the file has one that may be trusted.
         mistrust: Why a companion record that is there does not count.
@@ -58,7 +58,7 @@ class Extracted:
 
 
 def extract_file(path: str | os.PathLike[str]) -> Extracted:
-    """Read the index of a local file. Raises what `extract` raises, with the file's name, and ``OSError``."""
+    """Read the index of a local file. Raises the errors of `extract`, with the file's name, and ``OSError``."""
     with FileSource(path) as source, about(os.fspath(path)):
         return extract(source)
 
@@ -76,7 +76,7 @@ def extract(source: Source) -> Extracted:
 
 
 def index_of(source: Source, framing: Framing, metadata: FileMetaData) -> Extracted:
-    """Read the index of a Parquet file whose footer was read before. Raises what `extract` does."""
+    """Read the index of a Parquet file whose footer was read before. Raises the errors of `extract`."""
     values_by_key = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}
     text = values_by_key.get(idx1.KEY)
     if text is None:

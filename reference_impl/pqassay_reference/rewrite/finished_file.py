@@ -1,7 +1,7 @@
 """A finished Parquet file that is to get another footer: opened, judged fit for it, and replaced whole.
 
-What `embed` and `strip` share.  Every byte before the footer stays where it is, so that all offsets in the footer
-stay right; the new file is prepared beside the old one and renamed over it.
+What `embed` and `strip` share.  Every byte before the footer stays in place, so all offsets in the footer
+stay right. The new file is written beside the old one and renamed over it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class FinishedFile:
     def require_unchanged(self) -> None:
         """Raise `ChangedError` if another file has the name now, or this one was written to."""
         if file_state(self.target) != self.state:
-            raise ChangedError("it changed while it was worked on; nothing was written")
+            raise ChangedError("it changed during the operation; nothing was written")
 
     @property
     def footer(self) -> bytes:
@@ -90,7 +90,8 @@ class FinishedFile:
             output: Where to write to; the file itself by default.  A new file gets the permissions of this one.
 
         Returns:
-            Size and time of the new file, taken before it got its name: what somebody else does to it is not in them.
+            Size and time of the new file, taken before it got its name: they do not include changes by other
+            programs.
 
         Raises:
             ChangedError: The file changed meanwhile.

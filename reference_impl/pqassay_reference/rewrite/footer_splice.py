@@ -1,10 +1,9 @@
 """Changing chosen fields of a finished footer and nothing else.
 
-A footer is never encoded again.  What stays is copied, byte by byte: fields that the declarations do not know, their
-order, encodings that no writer would choose today.  Compact Thrift makes that possible, since no struct and no list
-says how many bytes it has.  Taking a field out changes one thing besides: the header of the field that
-follows it in its struct, whose id is stored as the difference from the id before.  Taking an element out of a list
-changes the list's header, which counts them.
+A footer is never encoded again.  Everything else is copied byte by byte: unknown fields, their order, unusual
+encodings.  Compact Thrift makes that possible, since no struct and no list says how many bytes it has.
+Removing a field also changes the header of the next field in its struct, whose id is stored as the difference
+from the previous id.  Taking an element out of a list changes the list's header, which counts them.
 """
 
 from __future__ import annotations
@@ -207,7 +206,7 @@ def with_pairs(footer: bytes, *, without: Collection[int], add: Sequence[KeyValu
 
 
 def with_extension(footer: bytes, content: bytes | None) -> bytes:
-    """Return a footer whose own struct has an extension field with this content, or with ``None`` has none.
+    """Return a footer whose top-level struct has an extension field with this content, or none with ``None``.
 
     Raises:
         Unsupported: The footer is signed, or holds bytes behind its struct, or repeats the field.

@@ -43,7 +43,7 @@ class Indexes:
         entries: The entries; of those with one key, the last.
         places: Positions of the pairs that hold them, or that cannot be read, among all pairs.
         foreign: Directories of other major versions, which are left alone.
-        damaged: What is wrong with those that cannot be read.
+        damaged: The problems of those that cannot be read.
         area: The blobs in the footer's extension field; ``None`` if there is no such field.
     """
 
@@ -103,7 +103,7 @@ def require_room_for_extension(metadata: FileMetaData) -> None:
     """Raise `Refused` where the footer's extension field is taken by something else."""
     if has_other_extension(metadata):
         raise Refused(
-            "the footer's extension field is taken by something else; choose another placement, body or inline"
+            "another program uses the footer's extension field; choose the placement body or inline"
         )
 
 
@@ -139,7 +139,7 @@ def relocated(
 
     Args:
         kept: Entries that stay, wherever their blobs are.
-        indexes: What the footer has.
+        indexes: The content of the footer.
         added: Entries that come, with their blobs.
 
     Returns:
@@ -172,8 +172,8 @@ def restamped(before: FileMetaData, after: FileMetaData) -> tuple[list[Entry], l
         after: The footer that describes the same data and says less about it.
 
     Returns:
-        The entries, those that were good with the shape that the new footer gives; and those that need an offset
-        index that is gone, which are no longer among them.
+        The entries, with fresh ones updated to the shape of the new footer; and the removed entries, which
+        need an offset index that no longer exists.
     """
     kept: list[Entry] = []
     lost: list[Entry] = []

@@ -62,10 +62,10 @@ class Location:
 
     Attributes:
         name: The URI without credentials and options, for people.
-        scheme: What pyarrow calls the kind of store.
+        scheme: pyarrow's name of the kind of store.
         system: The store, as pyarrow knows it.
         path: The path within it.
-        options: What the URI says about the store behind its question mark.
+        options: The options of the store after the question mark of the URI.
     """
 
     name: str
@@ -171,7 +171,7 @@ class StoredObject:
 
         if at.system.get_file_info(at.path).type != fs.FileType.NotFound:
             raise Refused(
-                f"{at.name} is there already, and only a new object can be written; name another one"
+                f"{at.name} already exists, and only a new object can be written; choose another name"
             )
         stream = at.system.open_output_stream(at.path)
         try:
@@ -372,9 +372,9 @@ def _as_os_errors(name: str) -> Generator[None]:
     except ClientError as error:
         code = str(error.response.get("Error", {}).get("Code", ""))
         if code in CHANGED:
-            raise ChangedError("it changed while it was worked on; nothing was written") from None
+            raise ChangedError("it changed during the operation; nothing was written") from None
         if code in ABSENT:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from None
         raise OSError(errno.EIO, f"the store answers: {error}", name) from None
     except BotoCoreError as error:
-        raise OSError(errno.EIO, f"the store cannot be asked: {error}", name) from None
+        raise OSError(errno.EIO, f"the store cannot be reached: {error}", name) from None

@@ -61,7 +61,7 @@ ROW_GROUP_HINTS = ("file_offset", "total_compressed_size", "ordinal")
 class Selection:
     """The parts that are to be stripped.
 
-    Raises `ValueError` if it is nothing, or if what belongs to the whole file is to be limited to columns or row
+    Raises `ValueError` if nothing is selected, or if parts of the whole file are limited to columns or row
     groups.
 
     Attributes:
@@ -197,22 +197,25 @@ def strip_file(
 ) -> Stripped:
     """Strip a file by a footer-only rewrite, replacing it atomically; or an object of a store, see `pqassay_reference.rewrite.stored_object`.
 
-    A file that has nothing of what is selected is left as it is (and copied, if there is an ``output``).
+    A file without any of the selected parts stays unchanged (and is copied if there is an ``output``).
     Chunks that are stored in another file are left alone: that file's own footer describes them, too.
 
     Args:
         path: A Parquet file, or the URI of one.
-        selection: What is to go.
+        selection: The parts to remove.
         output: Write the stripped file here (of a URI, another one) and leave ``path`` as it is.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
-        values_are_right: Whether the caller knows that the values are right, so that what is said about them may go: bounds, counts, indexes, filters.
-        report: A report of ``pqassay check --format json`` on the file: what is said about values may go as well if it calls the metadata false, and no values damaged.
+        values_are_right: Whether the caller knows that the values are right, so bounds, counts, indexes and
+            filters may be removed.
+        report: A report of ``pqassay check --format json`` on the file: claims about values may also be
+            removed if it finds the metadata false and no values damaged.
         dry_run: Do everything but write.
 
     Raises:
-        Refused: Claims about values would go and the caller does not vouch for the values; there is no such column or row group; a file inside a table; a store in which nothing can be replaced on a condition.
-        FormatError: The file is not a Parquet file, or one whose footer must not be changed.
-        OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
+        Refused: Claims about values would be removed without confirmation of the values; an unknown column or
+        row group; a file inside a table; a store without conditional replacement. FormatError: The file is
+        not a Parquet file, or one whose footer must not be changed. OSError: The file cannot be read or its
+        directory written; it changed meanwhile; it is being written.
     """
     name, target = os.fspath(path), None if output is None else os.fspath(output)
     if target is not None and is_uri(target) and not is_uri(name):
@@ -241,7 +244,7 @@ def strip_file(
             doubt = "" if report is None else _doubt_in(report, name, file.framing.size)
             if doubt or report is None:
                 raise Refused(
-                    f"what would be removed may be all that shows that values are damaged; {doubt}compare the values with "
+                    f"the removed metadata may be the only evidence of damaged values; {doubt}compare the values with "
                     "their source, then add --values-are-right"
                 )
         if not dry_run and (stripped.anything or output is not None):

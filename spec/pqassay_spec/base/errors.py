@@ -97,9 +97,9 @@ def boundary(
 ) -> Generator[None]:
     """The one place where foreign exceptions become `Malformed`.
 
-    Wraps a single parse of untrusted bytes.  A `FormatError` from inside is completed with the given place
-    and passes; everything that ``construct`` or Python's integer, index, struct and text decoding raise on bad bytes
-    becomes `Malformed`.
+    Wraps a single parse of untrusted bytes.  A `FormatError` from inside gets the given place and passes.
+    Other errors of ``construct`` or of Python's integer, index, struct and text decoding on bad bytes become
+    `Malformed`.
     """
     from construct import ConstructError  # noqa: PLC0415 - errors stay importable at start-up without construct
 

@@ -1,7 +1,7 @@
 """Help pages of all commands in one style, whatever the version of typer.
 
 They are plain text that fits on two screens: metavars in upper case, flags without any, defaults last, examples one on a line.
-What is rarely used is on the page of ``--help-all`` only.
+Rarely used options are only on the page of ``--help-all``.
 
 Shared by all commands of this project; it knows of typer what commands and parameters have always had, and imports none of it.
 """

@@ -1,8 +1,9 @@
 """Ctrl-C: a command that is interrupted ends with one line on stderr and exit code 130, at whatever moment.
 
-A terminal sends the signal to every process of a command.  Until the command begins there is nothing to clean up, and
-Ctrl-C ends the process at once; within the command it is an exception, so that drivers, workers and temporary files go
-first; a second Ctrl-C waits for none of that.  Once the command has done its work, Ctrl-C changes nothing any more.
+A terminal sends the signal to every process of a command.  Before the command begins, there is nothing to
+clean up, and Ctrl-C ends the process at once. Inside the command it is an exception, so drivers, workers and
+temporary files are cleaned up first. A second Ctrl-C ends the process without cleaning up.  Once the command
+has done its work, Ctrl-C changes nothing any more.
 
 This module imports nothing that Python has not loaded itself.  Until it is there, Ctrl-C is what Python makes of it: at first the end of
 the process without a word, then a traceback.  While Python starts, and while the script of an installer imports ``re``, that cannot be helped.

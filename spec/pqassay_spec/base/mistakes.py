@@ -1,6 +1,7 @@
 """The end of a command by a mistake of its own: one line, and an exit code that says nothing about any file.
 
-A script that reads exit code 1 as *there are findings* must never get it from an installation that is broken, or from a program that fell over.
+A script that reads exit code 1 as *there are findings* must never get it from a broken installation or a
+crashed program.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def require_range(source: Source, offset: int, length: int) -> None:
 def is_near(source: Source) -> bool:
     """Whether reading a source many times costs little: whether it says so by an attribute ``near`` that is true.
 
-    One that says nothing is taken for a store, where a request takes as long as a megabyte.
+    A source without this attribute is treated like a store, in which a request takes as long as a megabyte.
     """
     return bool(getattr(source, "near", False))
 
@@ -62,7 +62,7 @@ class CallableSource:
     """A source over a function that reads, such as the slices of a file that a browser was given.
 
     Args:
-        name: What messages call it.
+        name: Its name in messages.
         size: Its length in bytes.
         read: ``(offset, length) -> bytes``; only called with ranges inside.
     """
@@ -108,7 +108,7 @@ class FileSource:
 
     Args:
         path: The file.
-        name: What messages call it; by default the path.
+        name: Its name in messages; by default the path.
         flags: Of ``os.open``; reading by default.
     """
 
@@ -180,8 +180,8 @@ TEMPORARY_SUFFIX = ".pqassay-tmp"
 def temporary_name(target: Path) -> Path:
     """The name under which ``target`` is prepared: beside it, hidden, the same every time.
 
-    Spark and most engines ignore names that begin with a dot.  The name is fixed so that what a killed
-    process left behind is taken over by the next one instead of piling up.
+    Spark and most engines ignore names that begin with a dot.  The name is fixed, so the next process reuses
+    the leftover of a killed one instead of adding another.
     """
     return target.with_name(f".{target.name}{TEMPORARY_SUFFIX}")
 
@@ -195,21 +195,21 @@ def replaced_file(
 ) -> Generator[BinaryIO]:
     """Write a file so that a kill at any moment leaves either the old file or the new one, whole.
 
-    Yields a binary file positioned at 0, open for reading and writing, beside the target.  On a normal exit
-    its content is synced and renamed over the target, and the directory is synced; on an exception it is removed and
-    the target is untouched.  Symbolic links are followed; mode, owner and extended attributes of the
-    target are kept as far as the process may.  Another hard link to the target keeps the old content.
+    Yields a binary file positioned at 0, open for reading and writing, beside the target.  On a normal exit,
+    its content is synced and renamed over the target, and the directory is synced. On an exception, it is
+    removed and the target is unchanged.  Symbolic links are followed; mode, owner and extended attributes of
+    the target are kept as far as the process may.  Another hard link to the target keeps the old content.
 
     Args:
         path: The target; it need not exist.
         new_mode: Permissions of a target that does not exist yet, of which the umask takes its part.  For a new
             file that is made from an old one, pass those of the old one.
-        before_rename: Called when nothing but the rename is left to do; what it raises stops the replacement.
+        before_rename: Called directly before the rename; an exception stops the replacement.
 
     Raises:
-        BusyError: Another process is preparing the same target.
-        OSError: The directory cannot be written, the path is a symbolic link that leads to itself, or what is there
-            is not a file but a device, a pipe or a directory, which a rename would replace for everybody.
+        BusyError: Another process is preparing the same target. OSError: The directory cannot be written, the
+        path is a symbolic link to itself, or the target is a device, a pipe or a directory, which must not be
+        replaced.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():  # what cannot be resolved is a loop

@@ -1,4 +1,4 @@
-"""What stands for a value while it is not known which one: rules are asked about it as about a value, to learn what they ask."""
+"""A substitute for an unknown value: rules are tested on it like on a value, to record their comparisons."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ class StandIn:
     __slots__ = ()
 
     def result(self, function: Callable[..., Any], *before: Any) -> Any:
-        """The result of a pure function that takes ``before`` and many values, of which this is one, and returns what it makes of each."""
+        """The result of a pure function that takes ``before`` and many values including this one, and returns a result for each."""
         raise NotImplementedError

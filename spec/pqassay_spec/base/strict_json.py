@@ -32,8 +32,8 @@ def parse(text: str) -> Any:
     """Parse a JSON text. Time and memory grow with its length only.
 
     Raises:
-        ValueError: It is not JSON, is nested deeper than Python follows, holds a number of thousands of digits, a member
-            that occurs twice in one object, or one of the numbers that JSON does not have.
+        ValueError: It is not JSON, is nested too deeply, or has a number of thousands of digits, a duplicate
+        member in an object, or a number that JSON does not allow.
 
     >>> parse('{"a": [1, null]}')
     {'a': [1, None]}

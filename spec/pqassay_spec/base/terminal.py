@@ -1,7 +1,8 @@
 """Text from files on its way to a terminal, a log or a pipe.
 
-Names and values come out of untrusted files: whatever is not printable is escaped, so that nothing moves a cursor,
-colours a line or starts a line that a log reader would take for a command.  Shared by all commands of this project.
+Names and values come from untrusted files: unprintable characters are escaped, so they cannot move a cursor,
+color a line or start a line that a log reader would treat as a command.  Shared by all commands of this
+project.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def printable(text: str) -> str:
 def shell_line(words: Iterable[str]) -> str:
     r"""A command that can be pasted into bash, zsh or ksh, whatever its words hold.
 
-    A word that is not printable, or not UTF-8 (its bytes are lone surrogates, as Python has them), is spelled out in
-    ``$'…'``: pasted as it is it would end the line early or be another word.
+    A word that is not printable, or not UTF-8 (with lone surrogates for its bytes), is spelled as ``$'…'``:
+    otherwise, it would end the line early or become another word.
 
     >>> print(shell_line(["ls", "it's", "a\nb", "日本", "\udcff\x1b"]))
     ls 'it'"'"'s' $'a\nb' '日本' $'\377\033'
@@ -59,8 +60,9 @@ _SHELL_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r
 def guarded_output() -> Generator[None]:
     """Run a command so that no state of stdout ends in a traceback.
 
-    A pipe that is closed early ends the command quietly; a full disk or another failure is one line on stderr and exit
-    code 2; a closed stdout swallows the output; what the encoding of stdout lacks is escaped.
+    A pipe that is closed early ends the command quietly. A full disk or another failure is one line on stderr
+    and exit code 2. A closed stdout drops the output, and characters that the encoding of stdout lacks are
+    escaped.
     """
     with contextlib.suppress(AttributeError, ValueError):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)

@@ -1,8 +1,8 @@
 """The index directory: any number of indexes, of any granularity, attached to one Parquet file.
 
-What lives here: the grammar of the directory and the way to find it (`entries`), the placement of what an entry describes
-(`placement`), what ties an entry to the data it was made from (`identity`), and one module for each type of index
+Contents: the grammar of the directory and the way to find it (`entries`), the placement of blobs
+(`placement`), the identity of the described data (`identity`), and one module for each type of index
 (`packed_values`, `distinct_set`, `zone_sums`, `sketches`).
 
-What never comes in: data. What an index should hold is worked out by the judge and by the reference, each for itself.
+Excluded: data of columns. The judge and the reference compute the expected content of an index independently.
 """

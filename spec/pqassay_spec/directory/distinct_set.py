@@ -27,7 +27,7 @@ from pqassay_spec.grammar.labelled import Labelled
 
 
 class SetFlags(IntFlag):
-    """What a part says beside its values."""
+    """The flags of a part."""
 
     NULLS = 1
     NAN = 2

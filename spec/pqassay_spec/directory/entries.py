@@ -136,7 +136,7 @@ HEADER = Struct(
     "reserved" / Int16ul * "0.",
     "entry_count" / Int32ul * "Entries.",
 )
-"""What a directory begins with, in every version."""
+"""The beginning of a directory, in every version."""
 
 DIRECTORY = Struct(
     *HEADER.subcons,
@@ -152,7 +152,7 @@ LENGTH_SIZE = Int32ul.sizeof()
 
 
 class EntryKey(NamedTuple):
-    """What tells an entry from all others of a file: a newer entry with the same key takes its place."""
+    """The unique key of an entry in a file: a newer entry with the same key replaces it."""
 
     type: int
     granularity: int
@@ -182,7 +182,7 @@ class Entry:
 
     @property
     def key(self) -> EntryKey:
-        """What the entry is told from others by."""
+        """The unique key of the entry."""
         return EntryKey(self.head.type, self.head.granularity, self.columns, self.type_name)
 
     @property

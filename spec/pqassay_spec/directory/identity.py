@@ -1,11 +1,12 @@
-"""What ties an entry to the data it was made from, so that a copy of the entry in another file is noticed.
+"""The identity of the data that an entry was made from, so readers notice a copy of the entry in another file.
 
-Two digests.  `shape_bytes` are what the footer says about the described column chunks and what no program leaves alone that
-rewrites them: rows, sizes, codec, statistics.  They are compared whenever an entry is used, and cost no read.  The
-second digest is over the stored bytes of the chunks; it is compared by programs that read them anyway.
+Two digests.  `shape_bytes` are the footer's facts about the described column chunks that change whenever a
+program rewrites them: rows, sizes, codec, statistics.  They are compared whenever an entry is used, and cost
+no read.  The second digest is over the stored bytes of the chunks; it is compared by programs that read them
+anyway.
 
-Offsets are in neither, so that a chunk that moves keeps its indexes; nor are other columns, keys, page indexes or
-bloom filters.
+Neither digest includes offsets, so a moved chunk keeps its indexes. They also do not include other columns,
+keys, page indexes or bloom filters.
 
 Source: chapter ``directory.md``, section "Identity".
 """
@@ -34,7 +35,7 @@ ABSENT = -1
 # --8<-- [start:grammar]
 @flat_struct
 class ChunkShape(FlatStruct):
-    """What the footer says about one column chunk."""
+    """The facts of the footer about one column chunk."""
 
     num_rows: int = member(Int64sl, "Rows of the row group.")
     num_values: int = member(Int64sl, "Values, nulls included.")
@@ -81,7 +82,7 @@ def shape_bytes(footer: FileMetaData, columns: Sequence[Path]) -> bytes:
 
 
 def shape_of(footer: FileMetaData, columns: Sequence[Path], digest: Digest = xxh64) -> int:
-    """The shape of some columns of a file: XXH64 with seed 0. Raises what `shape_bytes` does."""
+    """The shape of some columns of a file: XXH64 with seed 0. Raises the errors of `shape_bytes`."""
     return digest(shape_bytes(footer, columns))
 
 

@@ -80,7 +80,7 @@ def join_values(kind: int, values: Iterable[bytes]) -> bytes:
 
 # --8<-- [start:order]
 def sort_keys(order: Order, values: Sequence[bytes]) -> list[Any]:
-    r"""What Python compares like the order in which a blob has values: decimals of equal value by their bytes.
+    r"""A key that Python compares in the order of values in a blob: decimals of equal value by their bytes.
 
     >>> sort_keys(Order.DECIMAL, [bytes.fromhex("ff"), bytes.fromhex("ffff")])
     [(-1, b'\xff'), (-1, b'\xff\xff')]
@@ -96,8 +96,8 @@ def sort_keys(order: Order, values: Sequence[bytes]) -> list[Any]:
 def order_in_blobs(leaf: SchemaLeaf) -> Order | None:
     """The order in which a blob has a column's values; ``None`` where indexes of this chapter cannot describe the column.
 
-    It is the order that the type defines, but for floating point numbers, which are in IEEE 754 total order, so that both
-    zeros have a place.  A column has to have one value a row, and a type that has an order.
+    It is the type-defined order, except for floating point numbers, which are in IEEE 754 total order, so
+    both zeros have a place.  A column has to have one value a row, and a type that has an order.
     """
     if leaf.max_repetition_level:
         return None

@@ -49,7 +49,7 @@ SKETCHES = Struct(
 
 @flat_struct
 class HllPreamble(FlatStruct):
-    """What every HLL sketch begins with."""
+    """The beginning of every HLL sketch."""
 
     preamble_ints: int = member(Int8ul, "Integers of 32 bits that the preamble takes.")
     serial_version: int = member(Int8ul, "1.")
@@ -63,7 +63,7 @@ class HllPreamble(FlatStruct):
 
 @flat_struct
 class KllPreamble(FlatStruct):
-    """What every KLL sketch begins with."""
+    """The beginning of every KLL sketch."""
 
     preamble_ints: int = member(
         Int8ul, "Integers of 32 bits that the preamble takes: 2 of an empty sketch or a single value, else 5."
@@ -176,7 +176,7 @@ _VERSIONS = {"HLL": (1,), "KLL": (KLL_EMPTY, KLL_SINGLE)}
 
 
 def preamble_problem(family: str, sketch: bytes) -> str:
-    """What is wrong with the first bytes of a sketch, in words that follow its name; empty if nothing is.
+    """The problems of the first bytes of a sketch, in words that follow its name; empty if nothing is.
 
     >>> preamble_problem("KLL", bytes.fromhex("0201070000c80800"))
     'is of family 7, and 15 is KLL'

@@ -39,7 +39,7 @@ class SumKind(IntEnum):
 # --8<-- [start:grammar]
 @flat_struct
 class SumsHead(FlatStruct):
-    """What the blob begins with."""
+    """The beginning of the blob."""
 
     part_count: int = member(Int32ul, "Parts: 1, or those of the granularity.")
     group_count: int = member(Int32ul, "Groups of all parts.")
@@ -143,8 +143,8 @@ def is_key(leaf: SchemaLeaf) -> bool:
 def double_sum(values: Iterable[float]) -> float:
     """The sum of floating point numbers that are not NaN: the exact sum, rounded once to the nearest double, ties to even.
 
-    Infinities of one sign give that infinity, of both signs NaN; an exact sum beyond the largest double gives an
-    infinity, and an exact sum of nothing, or of zeros of any sign, is +0.0.
+    Infinities of one sign give that infinity, and infinities of both signs give NaN. An exact sum beyond the
+    largest double gives an infinity. The exact sum of no values, or of zeros of any sign, is +0.0.
     """
     exact, infinite = Fraction(0), 0.0
     for value in values:
@@ -204,7 +204,7 @@ class KeyPlace(NamedTuple):
 
 
 class SumsPlaces(NamedTuple):
-    """A blob whose lengths were followed: what it holds, and where.
+    """A blob with its parsed lengths: its contents and their places.
 
     Attributes:
         head: Its head.

@@ -1,6 +1,6 @@
 """Golden cases: what a ``case.json`` says, and how rows and values are written in JSON.
 
-What lives here: the declaration of a manifest as plain classes. Generators write it with `case.to_json`; the judge reads it,
+Contents: the declaration of a manifest as plain classes. Generators write it with `case.to_json`; the judge reads it,
 and derives the JSON Schema from the same classes.
-What never comes in: a library that validates, and the cases themselves.
+Excluded: a library that validates, and the cases themselves.
 """

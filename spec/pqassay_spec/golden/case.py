@@ -216,7 +216,7 @@ class Case(Closed):
         requires: Capabilities without which an implementation is not asked.
         rules: Rules that it is about.
         input: Its file.
-        expect: What must come of it.
+        expect: The expected result.
         provenance: Where it comes from.
         parent: The valid case that it was made from.
         mutation: In what it differs from its parent.

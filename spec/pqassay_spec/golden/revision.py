@@ -4,9 +4,9 @@ Golden cases are added all the time.  So that a score of today can be compared w
 numbered revision and no others.  ``spec/revisions/<number>.toml`` lists them, each with a digest.  A case that was added
 later is asked and reported, and counts from the next revision on.
 
-The digest covers what an implementation is asked and by what its answer is judged: the bytes, and the members of the manifest in
-`ASKED`.  Words about a case (title, story, provenance) may be bettered at any time, and what the judge reports
-about it grows with its rules.
+The digest covers what an implementation is asked and by what its answer is judged: the bytes, and the members
+of the manifest in `ASKED`.  The texts of a case (title, story, provenance) may be improved at any time, and
+the judge's report about it grows with its rules.
 
     >>> current().number == CURRENT, current().standing("pix/of-tomorrow", "00")
     (True, 'added')

@@ -56,7 +56,7 @@ class FlatStruct:
         grammar: The construct ``Struct``.
         layout: The same as a format of Python's ``struct``.
         size: Bytes of a record.
-        dtype: What ``numpy.dtype`` takes.
+        dtype: The argument of ``numpy.dtype``.
         offsets: Where each field starts in a record, in bytes.
         widths: Bytes of each field.
     """

@@ -1,4 +1,4 @@
-r"""Hexdumps whose rows say which field their bytes belong to, made from a trace.
+r"""Hexdumps with the field of each row of bytes, made from a trace.
 
 >>> from pqassay_spec.grammar.trace import Leaf
 >>> leaves = [Leaf("idx1.magic", 0, 4, b"IDX1"), Leaf("idx1.length", 4, 8, 3)]

@@ -1,5 +1,5 @@
 """IDX1: the index of distinct values that is embedded in a Parquet file.
 
-What lives here: the grammar of the blob and the published way to read it (`blob`), and the companion record that says which
+Contents: the grammar of the blob and the published way to read it (`blob`), and the companion record that says which
 column is described (`companion`).
 """

@@ -1,7 +1,7 @@
 """Mutations: one named change to one structure of a file, by which every invalid golden file differs from a valid one.
 
-What lives here: the mutations and their operators (`mutations`, `operators`), those that a grammar suggests (`possible`), and
+Contents: the mutations and their operators (`mutations`, `operators`), those that a grammar suggests (`possible`), and
 for each kind of file (``file_*``, ``pm_*``) how it is taken apart, changed and put together again.
 
-What never comes in: a file that somebody keeps; bytes go in and come out.
+Excluded: a file that somebody keeps; bytes go in and come out.
 """

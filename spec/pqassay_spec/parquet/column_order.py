@@ -124,7 +124,7 @@ def order_of(element: SchemaElement, column_order: ColumnOrder | None = TYPE_DEF
 
     Args:
         element: The leaf.
-        column_order: What the footer says about its column. ``None``, no order at all, leaves bounds without meaning;
+        column_order: The facts of the footer about its column. ``None``, no order at all, leaves bounds without meaning;
             so does an order without a member, one of a later version of the format.
     """
     if column_order is None:

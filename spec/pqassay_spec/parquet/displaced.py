@@ -33,7 +33,7 @@ _SHOWN = 8
 
 
 def beginning(source: Source, magic: bytes) -> Diagnosis | None:
-    """What is wrong with a file that does not begin with the magic; ``None`` where it ends with it and nothing more is known."""
+    """The problems of a file that does not begin with the magic; ``None`` where it ends with it and nothing more is known."""
     head = source.read(0, min(LOOKED_AT >> 4, source.size))
     ends_well = source.read(max(0, source.size - len(magic)), min(len(magic), source.size)) == magic
     kind = recognised(head[:HEAD_LENGTH])
@@ -62,7 +62,7 @@ def beginning(source: Source, magic: bytes) -> Diagnosis | None:
 
 
 def end(source: Source, magic: bytes) -> Diagnosis | None:
-    """What is wrong with a file that begins with the magic and does not end with it; ``None`` where a whole footer is before another magic."""
+    """The problems of a file that begins with the magic and does not end with it; ``None`` where a whole footer is before another magic."""
     tail = _tail(source)
     place = len(tail)
     while (place := tail.rfind(magic, 0, place)) >= 0:

@@ -204,7 +204,7 @@ def read_framing(source: Source) -> Framing:
 
 
 def read_footer(source: Source, framing: Framing) -> tuple[FileMetaData, int]:
-    """Read the footer and decode it; return and raise what `decode_footer` does, with what happened to the file if that is known."""
+    """Read the footer and decode it; return and raise the errors of `decode_footer`, with what happened to the file if that is known."""
     with undoing(source):
         return decode_footer(source.read(framing.footer_start, framing.footer_length), framing)
 

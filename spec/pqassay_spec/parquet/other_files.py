@@ -10,7 +10,7 @@ HEAD_LENGTH = 4096
 
 
 class Diagnosis(NamedTuple):
-    """What is wrong with the bytes of a file as a whole, in words.
+    """The problems of the bytes of a file as a whole, in words.
 
     Attributes:
         reason: What it is; follows the words "the file is" where it is of another format.
@@ -66,7 +66,7 @@ _MAGICS: dict[bytes, Diagnosis] = {
         "a whole answer of HTTP, with its headers", "download the file again without headers"
     ),
 }
-"""What files of other formats begin with."""
+"""The beginning of files of other formats."""
 
 _MARKS = (
     (8, b"DUCK", _other("a DuckDB database")),

@@ -1,7 +1,7 @@
 """The names of ``_pm``'s numbers: type codes, codecs, encodings and every bit of every flags field.
 
 None of these lists is closed: a number or bit without a name here is kept as it is, and a rule says what becomes of it.
-Bits that a revision after the document's added are declared as extensions (`LATER`).
+Bits that later revisions added are declared as extensions (`LATER`).
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Column descriptor", "Column chunk" and "Feature flags".
 """

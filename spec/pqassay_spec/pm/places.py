@@ -50,7 +50,7 @@ FILE = Struct(
     / Array(this.header.sorting_column_count, pm.SortingColumn.grammar)
     * "The columns by which the rows are sorted.",
 )
-"""What a file begins with."""
+"""The beginning of a file."""
 
 
 def _has(flags: str, feature: int) -> str:

@@ -119,7 +119,7 @@ def may_match(predicate: Sequence[Any], facts_of: FactsOf) -> bool:
     Args:
         predicate: A tree as ``conformance/PROTOCOL.md`` defines it, its values Python's own; besides
             ``["between", column, a, b]``, true of what lies between the two, whichever is the greater.
-        facts_of: What is known of the row group's column chunks.
+        facts_of: The facts about the row group's column chunks.
 
     Raises:
         NotAPredicateError: The tree is not a predicate.

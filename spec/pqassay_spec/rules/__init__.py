@@ -1,8 +1,8 @@
 """The rules: their sentences in TOML files, one for each family, and the catalogue that reads them.
 
-What lives here: a file for each family (``page_index.toml``); the catalogue; and what is said about rules: documents that
+Contents: a file for each family (``page_index.toml``); the catalogue; and what is said about rules: documents that
 they come from, profiles of readers, known defects of writers.  A table beside a module of the same name
 (``quirks.toml``) belongs to that module; every other one is a family.
 
-What never comes in: a check.  An id is never changed and never used again.
+Excluded: a check.  An id is never changed and never used again.
 """

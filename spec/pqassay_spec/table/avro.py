@@ -267,7 +267,7 @@ class _Counting:
     """Counts values of types, and tells which have no bytes.
 
     Args:
-        named: What is known of the types that have a name: how many values, and whether they have bytes.
+        named: The facts about the types that have a name: how many values, and whether they have bytes.
     """
 
     def __init__(self, named: dict[str, tuple[int, bool]]) -> None:

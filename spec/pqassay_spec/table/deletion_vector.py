@@ -42,7 +42,7 @@ STORED = Struct(
 """A deletion vector in a file."""
 
 FILE_HEAD = Struct("version" / Int8ub * "Always 1.")
-"""What a file of deletion vectors begins with."""
+"""The beginning of a file of deletion vectors."""
 
 FILE = Struct(
     *FILE_HEAD.subcons,

@@ -89,7 +89,7 @@ SORT_ORDER = JsonObject(
     "How the rows of a file are sorted.",
     (
         JsonMember("order-id", "integer", "Its number; 0 is that of files that are not sorted."),
-        JsonMember("fields", "list of objects", "By what they are sorted, the first before the next."),
+        JsonMember("fields", "list of objects", "The sort keys, in order."),
     ),
 )
 SORT_FIELD = JsonObject(
@@ -156,7 +156,7 @@ MANIFEST_FILE = JsonObject(
 )
 FIELD_SUMMARY = JsonObject(
     "field_summary",
-    "What a manifest list says about one partition field in all entries of a manifest.",
+    "The claims of a manifest list about one partition field in all entries of a manifest.",
     (
         numbered(field_ids.CONTAINS_NULL, "contains_null", "boolean", "Whether a value is null.", "required"),
         numbered(field_ids.CONTAINS_NAN, "contains_nan", "boolean", "Whether a value is NaN."),
@@ -184,7 +184,7 @@ MANIFEST_ENTRY = JsonObject(
 )
 DATA_FILE = JsonObject(
     "data_file",
-    "What a manifest says about a data file or a delete file.",
+    "The claims of a manifest about a data file or a delete file.",
     (
         numbered(field_ids.CONTENT, "content", "int", "0: data, 1: position deletes, 2: equality deletes."),
         numbered(field_ids.FILE_PATH, "file_path", "string", "The file.", "required"),

@@ -37,7 +37,7 @@ class JsonObject:
     """A kind of JSON object.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         doc: What it is.
         members: Its members, in the order of the document.
     """

@@ -29,7 +29,7 @@ FOOTER = JsonObject(
 )
 BLOB = JsonObject(
     "blob",
-    "What the footer says about a blob.",
+    "The facts of the footer about a blob.",
     (
         JsonMember("type", "string", "What the blob is."),
         JsonMember("fields", "list of integers", "The columns that it is about, by their ids."),

@@ -88,7 +88,7 @@ def test_an_empty_filter_is_no_lie_where_nobody_says_that_there_are_values(field
             facts.statistics.null_count = None
 
     assert ["BLM-007"] == rules_of(empty)
-    assert "whether the chunk holds a value" in outcome(edited(empty, forget(change)), "BLM-007")
+    assert "whether the chunk has a value" in outcome(edited(empty, forget(change)), "BLM-007")
 
 
 def test_an_empty_filter_is_right_over_nothing_but_nulls() -> None:
@@ -102,7 +102,7 @@ def test_an_empty_filter_of_lists_is_judged_by_bounds_alone() -> None:
     assert ["BLM-007"] == rules_of(mutate(tiny(ListOf("string"), lists), emptied))
     unbounded = mutate(tiny(ListOf("string"), lists, layout=Layout(bounds=False)), emptied)
     assert [] == rules_of(unbounded)
-    assert "whether the chunk holds a value" in outcome(unbounded, "BLM-007")
+    assert "whether the chunk has a value" in outcome(unbounded, "BLM-007")
 
 
 def test_an_empty_filter_of_a_required_column_needs_no_statistics_to_be_wrong() -> None:

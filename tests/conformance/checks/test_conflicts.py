@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 from time import process_time
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from recall_answers import OF_FILES, OF_TABLES
 
@@ -16,7 +19,10 @@ from places import GOLDEN_FILES
 from pqassay.checks import registry
 from pqassay.checks.conflicts import _UNNAMED, LEFT_TO, Conflict, explained
 from pqassay.under_test.violation import Violation
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.parquet.thrift import IntType, JsonType, LogicalType, StringType
 from pqassay_spec.rules.catalogue import rules
 
 CHUNK = "row_groups[0].columns[{}]"
@@ -98,6 +104,41 @@ def test_a_consequence_in_another_row_group_is_told() -> None:
     )  # fmt: skip
 
     assert ["PIX-024", "PIX-051"] == found(data)
+
+
+def annotated(table: pa.Table, *types: LogicalType, **options: Any) -> bytes:
+    """The file of a table, its columns annotated as something else."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, **options)
+    tree = take_apart(sink.getvalue().to_pybytes())
+    for element, logical in zip(tree.footer.schema[1:], types, strict=True):
+        element.logicalType = logical
+    return put_together(tree)
+
+
+def test_an_empty_page_of_pyarrow_begins_with_the_row_of_the_next_one() -> None:
+    sink = pa.BufferOutputStream()
+    table = pa.table({"a": [[1], [2], [3]]})
+    pq.write_table(table, sink, max_rows_per_page=1, data_page_size=1, write_page_index=True)
+    data = sink.getvalue().to_pybytes()
+
+    assert ["PQF-062"] == found(data)
+    assert ["PIX-016"] == found(data, skip=["PQF-062"])
+
+
+def test_columns_with_false_annotations_are_findings_of_their_own() -> None:
+    table = pa.table({"a": pa.array([1, 200], pa.int32()), "b": pa.array([b"{", b"}"])})
+    small = LogicalType(INTEGER=IntType(bitWidth=8, isSigned=True))
+    data = annotated(table, small, LogicalType(JSON=JsonType()), store_schema=False)
+
+    assert {"PQF-096", "PQF-102"} == set(found(data)) - {"PQF-028"}
+
+
+def test_a_false_annotation_is_not_reported_for_bounds_and_the_copy_of_the_schema_as_well() -> None:
+    data = annotated(pa.table({"a": pa.array([b"\xff\xfe"])}), LogicalType(STRING=StringType()))
+
+    assert {"PQF-101"} == set(found(data)) - {"PQF-028"}
+    assert {"STA-018", "PQF-113"} <= set(found(data, skip=["PQF-101"]))
 
 
 def test_what_is_left_out_names_its_cause() -> None:

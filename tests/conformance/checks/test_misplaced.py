@@ -134,7 +134,7 @@ def test_bounds_of_other_values_are_one_finding() -> None:
 
     assert ("STA-040", None) == (rule, column)
     assert (
-        "the bounds of all 4 columns contradict their values, as where the footer belongs to another file"
+        "the bounds of all 4 columns contradict their values, as if the footer belonged to another file"
         == text
     )
 
@@ -167,5 +167,5 @@ def test_line_ends_that_were_translated_back_are_told_by_their_drift(
 
     assert ("PQF-050", None, AGAIN) == (rule, column, remedy)
     assert text.startswith(
-        f"{number} bytes were {what} in several places, as where a program takes the file for text"
+        f"{number} bytes were {what} in several places, as if a program converted the line ends"
     )

@@ -174,7 +174,7 @@ def test_a_summary_that_fastparquet_writes_is_that_of_its_files(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("called", "reason"),
     [
-        ("gone.parquet", "gone.parquet, which the summary names, is not there"),
+        ("gone.parquet", "gone.parquet, which the summary names, does not exist"),
         ("../a.parquet", "../a.parquet is not in the folder of the summary"),
         ("/etc/a.parquet", "/etc/a.parquet is not in the folder of the summary"),
         ("s3://bucket/a.parquet", "s3://bucket/a.parquet is not in the folder of the summary"),

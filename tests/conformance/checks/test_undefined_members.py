@@ -98,7 +98,7 @@ def test_an_undefined_enum_value_is_a_warning_and_a_gap_and_fails_the_strict(
     assert (report.outcome in BROKEN) if error else (report.outcome == "conformant where checked")
     assert verdicts <= {"FAIL", "WARN"} if error else verdicts == {"WARN"}
     assert error is None or error in {finding.rule for finding in report.findings}
-    assert any("unknown, perhaps of a later version" in gap.reason for gap in report.gaps)
+    assert any("unknown, possibly from a later version" in gap.reason for gap in report.gaps)
     assert judged(broken, profile="strict").outcome in BROKEN
 
 
@@ -132,7 +132,7 @@ def test_a_page_of_an_unknown_type_is_skipped_and_named(kind: int) -> None:
         report.outcome,
         [found.rule for found in report.findings],
     )
-    assert [f"value {kind} of PageType is unknown, perhaps of a later version of the format"] == [
+    assert [f"value {kind} of PageType is unknown, possibly from a later version of the format"] == [
         gap.reason for gap in report.gaps
     ]
 

@@ -56,7 +56,7 @@ def test_a_good_file_exits_0_and_names_the_tier(good: Path) -> None:
     assert result.stdout.splitlines() == [
         f"{good}: conformant",
         coverage_line(good),
-        "no page has a CRC: damage inside values cannot be seen where nothing contradicts it",
+        "no page has a CRC: damage inside values is only visible if other data contradict it",
     ]
 
 
@@ -112,7 +112,7 @@ def test_what_is_no_parquet_file_exits_1_with_a_clear_finding(
     [
         (["check", "missing.parquet"], "missing.parquet: no such file"),
         (["check", "missing.parquet", "{good}", "lost/*.parquet"], "lost/*.parquet: no file matches"),
-        (["check"], "nothing to check; name files, or folders that hold Parquet files"),
+        (["check"], "nothing to check; name files, or folders of Parquet files"),
         (
             ["check", "--baseline", "none.json", "{good}"],
             "none.json: No such file or directory; `pqassay baseline` writes one",
@@ -125,7 +125,7 @@ def test_what_is_no_parquet_file_exits_1_with_a_clear_finding(
         (["check", "x" * 5000], "no such file"),
         (["dump", "missing.parquet"], "missing.parquet: no such file"),
         (["dump", "--json", "--hexdump", "{good}"], "exclude each other"),
-        (["dump", "--field", "nope", "{good}"], "no field matches 'nope'; without --field, all are shown"),
+        (["dump", "--field", "nope", "{good}"], "no field matches 'nope'; leave out --field to show all"),
         (["explain", "IDX1-999"], "there is no rule IDX1-999; did you mean"),
         (["explain", "nothing like it"], "`pqassay explain` lists all"),
     ],

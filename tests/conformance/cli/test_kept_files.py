@@ -45,7 +45,7 @@ def test_metadata_of_tables_are_not_replaced(option: str, name: str) -> None:
     result = check(option, name, "d", "i")
 
     assert 2 == result.exit_code
-    assert f"{option} {name}: this is among the metadata of a table; write somewhere else\n" in result.stderr
+    assert f"{option} {name}: this is among the metadata of a table; choose another file\n" in result.stderr
     assert before == contents()
 
 
@@ -55,7 +55,7 @@ def test_a_file_that_pqassay_did_not_write_is_not_replaced(content: bytes) -> No
     result = check("--output", "mine", "d")
 
     assert (2, content) == (result.exit_code, Path("mine").read_bytes())
-    assert "mine: pqassay did not write this file; remove it or write somewhere else" in result.stderr
+    assert "mine: pqassay did not write this file; remove it or choose another file" in result.stderr
 
 
 def test_reports_are_replaced_and_so_is_an_empty_file() -> None:

@@ -111,7 +111,7 @@ def test_no_output_replaces_a_parquet_file(
 
     assert 2 == done.exit_code
     assert (
-        f"error: {arguments[arguments.index('b.parquet') - 1]} b.parquet: this is a Parquet file; remove it or write somewhere else\n"
+        f"error: {arguments[arguments.index('b.parquet') - 1]} b.parquet: this is a Parquet file; remove it or choose another file\n"
         == done.stderr
     )
     assert magic + GOOD[4:] == Path("b.parquet").read_bytes()

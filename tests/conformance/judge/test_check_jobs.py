@@ -36,8 +36,8 @@ TIMEOUT = 1
 REASONS = {
     "kill": "the process that judged it was killed by SIGKILL; the system may have run out of memory",
     "segfault": "the process that judged it was killed by SIGSEGV",
-    "hang": f"judging it took longer than {TIMEOUT} s; --timeout gives it more",
-    "deaf": f"judging it took longer than {TIMEOUT} s; --timeout gives it more",
+    "hang": f"judging it took longer than {TIMEOUT} s; raise --timeout",
+    "deaf": f"judging it took longer than {TIMEOUT} s; raise --timeout",
     "eat": "there is not enough memory for it",
     "exit": "the process that judged it ended with exit code 7",
     "raise": "a mistake in pqassay, please report it: ZeroDivisionError: a mistake",
@@ -103,7 +103,7 @@ def test_workers_that_cannot_even_start_end_the_run(tmp_path: Path, monkeypatch:
     lake(tmp_path, "a", "b")
     monkeypatch.setattr(workers, "_begin", wicked_judges.die_at_start)
 
-    with pytest.raises(UsageError, match="the worker processes end as soon as they begin"):
+    with pytest.raises(UsageError, match="the worker processes end at once"):
         pqassay.check(tmp_path, jobs=2)
 
 

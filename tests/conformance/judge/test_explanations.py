@@ -103,7 +103,7 @@ def test_pm_repeats_the_null_counts_of_arrays() -> None:
     found = explained_of_pm(pair)
 
     assert ["ar.list.element", "ar2.list.list.list.element"] == list(found)
-    assert all("is that of the null arrays" in (said or "") for said in found.values())
+    assert all("counts null arrays" in (said or "") for said in found.values())
 
 
 @pytest.mark.parametrize(

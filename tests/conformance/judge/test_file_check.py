@@ -131,8 +131,8 @@ def test_a_file_that_is_replaced_meanwhile_is_judged_as_one(
             {"only": ["IDX1-01[1-6]", "IDX1-030"], "tier": "footer"},
             "no rule is left to test at tier footer: IDX1-011 and 6 others need tier index or values",
         ),
-        ({"skip": ["*"]}, "no rule is left to test: all are left out"),
-        ({"only": ["PQF-001"], "skip": ["PQF-*"]}, "no rule is left to test: all are left out"),
+        ({"skip": ["*"]}, "no rule is left to test: all are skipped"),
+        ({"only": ["PQF-001"], "skip": ["PQF-*"]}, "no rule is left to test: all are skipped"),
     ],
 )
 def test_a_check_that_tests_nothing_is_a_usage_error(

@@ -103,7 +103,7 @@ def test_an_accepted_gap_that_is_closed_is_stale(lake: Path) -> None:
     repaired = check("--baseline", "known.json")
 
     assert 3 == repaired.exit_code
-    assert "gap:file lake/elsewhere.parquet: nothing is unchecked there any more" in repaired.stdout
+    assert "gap:file lake/elsewhere.parquet: the file no longer has unchecked parts" in repaired.stdout
 
 
 @pytest.mark.usefixtures("lake")

@@ -126,7 +126,7 @@ def test_a_store_that_throttles_for_good_is_an_error_in_words(waits: list[float]
     report, _ = judge(Target("a", "a", data=source), Settings("index"))
 
     assert ("errored", len(remote_source.WAITS)) == (report.outcome, len(waits))
-    assert "the store refuses requests as too many" in (report.error or "")
+    assert "the store throttles requests" in (report.error or "")
 
 
 def test_other_errors_are_raised_at_once(waits: list[float]) -> None:

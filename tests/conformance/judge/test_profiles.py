@@ -140,5 +140,5 @@ def test_a_report_with_profile_notes_and_explanation_fits_its_schema() -> None:
 def test_a_rule_is_explained_with_profiles_and_defects() -> None:
     text = "\n".join(explain("PQF-010"))
 
-    assert "for spark   FAIL: Spark's reader of batches fails on the whole file" in text
+    assert "for spark   FAIL: Spark's vectorized reader fails on the whole file" in text
     assert "known defect of parquet-mr, fixed in 1.12.1" in "\n".join(explain("PQF-021"))

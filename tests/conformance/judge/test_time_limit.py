@@ -33,7 +33,7 @@ def test_one_job_in_this_process_has_the_default_limit_of_time(
     )  # a quarter of an hour for those that hold something
     report = pqassay.check(tmp_path, tier="index", jobs=1)
 
-    assert {"a": None, "slow": "judging it took longer than 0 s; --timeout gives it more", "z": None} == {
+    assert {"a": None, "slow": "judging it took longer than 0 s; raise --timeout", "z": None} == {
         Path(file.path).stem: file.error for file in report.files
     }
     assert signal.SIG_DFL is signal.getsignal(signal.SIGALRM)

@@ -248,7 +248,7 @@ def test_what_no_query_can_show_is_said(one: Finding, reason: str, good: bytes, 
     (found,) = plan(str(path), [one], tmp_path).of_findings
     assert isinstance(found, str)
     assert reason in found
-    assert "the true rows cannot be told" not in found  # they can; it is the query that there is not
+    assert "the true rows are unknown" not in found  # they can; it is the query that there is not
 
 
 COLUMNS = {
@@ -480,7 +480,7 @@ def test_the_text_of_a_proof_names_query_counts_and_engines() -> None:
 
     assert [
         "    proof     SELECT id FROM file",
-        "              20 rows by the values in the pages; 12 queries tried",
+        "              20 rows according to the values in the pages; 12 queries tried",
         "              DuckDB 2.0.0  20 rows, 13 of them wrong",
         "              Polars 2.1.0  20 rows, right",
         "              Swan 1.0      19 rows, 1 lost",
@@ -553,7 +553,7 @@ def test_a_value_that_no_query_can_name_is_said(tmp_path: Path) -> None:
     (file,) = pqassay.check(path, tier="values").files
     found = plan(str(path), [each for each in file.findings if each.rule == "PQF-097"], tmp_path).of_findings
 
-    assert [True] == [isinstance(each, str) and "the true rows cannot be told" in each for each in found]
+    assert [True] == [isinstance(each, str) and "the true rows are unknown" in each for each in found]
 
 
 def test_an_answer_that_cannot_be_compared_is_no_error_of_the_engine(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_plans_say_it_and_vouch_for_nothing(tmp_path: Path, monkeypatch: pytest.
     assert f"-- {COMPARE_FIRST}" in Path("repair-plan/repair.sql").read_text()
     assert f"# {COMPARE_FIRST}" in script
     assert f"# {COMPARE_BEFORE}" in script
-    assert "# Once the values are known to be right: sh repair.sh --values-are-right" in script
+    assert "# After you compared the values with their source: sh repair.sh --values-are-right" in script
     assert [
         'pqassay strip plain.parquet --statistics --column grade "$@"',
         'pqassay strip filter.parquet --bloom-filters --column metal "$@"',

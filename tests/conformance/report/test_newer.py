@@ -31,8 +31,9 @@ def test_a_finding_names_the_pinned_revision_and_the_newer_text(name: str) -> No
     pinned = document("LogicalTypes")
 
     assert pinned is not None
-    expected = f"by the pinned text, {pinned.revision}. The next version lets TIMESTAMP annotate"
-    assert expected in rendered(name)
+    assert f"by the pinned text, {pinned.revision}. The next version lets TIMESTAMP annotate" in rendered(
+        name
+    )
 
 
 def test_a_rule_that_no_newer_text_contradicts_says_nothing() -> None:

@@ -87,7 +87,7 @@ def test_a_release_that_there_is_not_is_refused_with_those_that_there_are(releas
     [
         ("rules = 0.6", 'rules wants a release in quotes, one of "0.1", "0.2", '),
         ('rules = "0.9"', "not '0.9'"),
-        ("preview = true", "preview: previews are gone: every rule fails a check. Remove it; "),
+        ("preview = true", "preview: previews no longer exist: every rule fails a check. Remove it; "),
         ("preview = false", f'without failing the check, write rules = "{RELEASES[-2]}"'),
     ],
 )
@@ -105,7 +105,7 @@ def test_the_old_option_says_what_to_write(option: str) -> None:
     done = run(option)
 
     assert 2 == done.exit_code
-    assert "previews are gone: every rule fails a check. Remove it; " in done.stderr
+    assert "previews no longer exist: every rule fails a check. Remove it; " in done.stderr
     assert done.stderr.endswith(f"write --rules {RELEASES[-2]}\n")
     assert "preview" not in CliRunner().invoke(app, ["check", "--help"]).stdout
     with pytest.raises(TypeError, match=f"write rules='{RELEASES[-2]}'"):

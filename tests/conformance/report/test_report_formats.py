@@ -70,7 +70,7 @@ def test_what_a_finding_costs_is_shown_in_every_format(name: FormatName) -> None
     ]
     text = rendered(dataclasses.replace(found, files=files), name)
 
-    told = ["3 rows by the values in the pages; 3 queries tried", "1 row, 2 lost"]
+    told = ["3 rows according to the values in the pages; 3 queries tried", "1 row, 2 lost"]
     if name is FormatName.SARIF:  # programs read it: there it is as in the JSON
         told = ['"true_rows": 3', '"lost": 2']
     assert [] == [words for words in (*told, "python -c") if words not in text]
@@ -437,7 +437,7 @@ def test_check_prints_each_format_and_keeps_its_exit_code(tmp_path: Path) -> Non
     ("arguments", "words"),
     [
         (["missing.json"], "missing.json: No such file"),
-        (["{report}", "--output", "{report}"], "this is the report to read"),
+        (["{report}", "--output", "{report}"], "this is the input report"),
         (["{report}", "--site", "example.org"], "not an address"),
         (
             ["{report}", "--against", "{report}", "--format", "sarif"],

@@ -144,7 +144,7 @@ def test_every_format_shows_overview_matrix_and_what_marks_mean(name: FormatName
         assert "never scored" in text
 
 
-LETTERS = "W wrong rows from a valid file; c crash on a damaged file; x accepts what must be refused"
+LETTERS = "W wrong rows from a valid file; c crash on a damaged file; x accepts a file that must be refused"
 
 
 def test_the_text_is_this() -> None:
@@ -231,7 +231,7 @@ def test_the_command_puts_several_results_side_by_side(tmp_path: Path) -> None:
             "several results are printed in the formats text, json, html, not junit",
         ),
         (["--against", "{one}"], "--against compares one report with an earlier one; here are 2"),
-        (["--output", "{two}"], "this is the report to read"),
+        (["--output", "{two}"], "this is the input report"),
         (["{check}"], "check.json: this is a report of pqassay check; only results of pqassay suite run"),
         (["-", "-"], "only one report can come from stdin"),
     ],

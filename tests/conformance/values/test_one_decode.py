@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values.decoding import chunk_values, hindrances, physical
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.encoding.delta import encode
 
@@ -230,3 +233,27 @@ def test_byte_arrays_in_a_list_that_pyarrow_would_refuse_are_not_decoded(
     assert why.reason.endswith(
         "bytes of byte arrays, and pyarrow decodes at most 2 GiB of them inside a list or group"
     )
+
+
+def test_values_of_damaged_chunks_are_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What their pages raise is remembered as long as the chunk, and with it the frames that it came through."""
+    groups, held = 12, list[int]()
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"a": [1] * groups}), sink, row_group_size=1)
+    tree = take_apart(sink.getvalue())
+    for group in tree.footer.row_groups:
+        group.columns[0] = tree.footer.row_groups[0].columns[0]
+    data = put_together(tree, ["footer.row_groups"])
+    values: weakref.WeakSet[chunk_values.ChunkValues] = weakref.WeakSet()
+    made = chunk_values.ChunkValues.__init__
+
+    def counted(self: chunk_values.ChunkValues, *arguments: Any) -> None:
+        values.add(self)
+        held.append(len(values))
+        made(self, *arguments)
+
+    monkeypatch.setattr(chunk_values.ChunkValues, "__init__", counted)
+    pqassay.check(data, tier="values")
+
+    assert groups == len(held)
+    assert max(held) <= 2

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import pqassay
 from places import GOLDEN_FILES
+from pqassay.values.decoding import chunk_values
+from pqassay.values.decoding.physical import open_physical
+from pqassay_spec.mutation.mutations import Mutation, mutate
 
 
 @pytest.mark.parametrize(
@@ -32,3 +38,23 @@ def test_a_size_of_byte_arrays_that_are_numbers_is_reported_as_what_pyarrow_refu
     with pytest.raises(OSError, match="Unencoded byte array data bytes"):
         pq.read_table(path)
     assert ["read fails"] == [finding.could for finding in pqassay.check(path).files[0].findings]
+
+
+def test_pyarrow_is_asked_once_for_a_footer_that_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(source: Any, footer: bytes, *arguments: Any, **options: Any) -> Any:
+        asked.append(len(footer))
+        return open_physical(source, footer, *arguments, **options)
+
+    monkeypatch.setattr(chunk_values, "open_physical", counted)
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({name: [1, 2] for name in "abcdef"}), sink)
+    path = "footer.row_groups[0].columns[0].meta_data.size_statistics.definition_level_histogram"
+    file = pqassay.check(
+        mutate(sink.getvalue().to_pybytes(), Mutation("set", path, [1] * 9)), tier="values"
+    ).files[0]
+
+    assert (None, ["STA-090"]) == (file.error, [finding.rule for finding in file.findings])
+    # As it is and bare, with dictionaries and without.
+    assert 2 <= len(asked) <= 4

@@ -205,6 +205,8 @@ JUDGED = """
 import resource, sys
 import pqassay
 from pqassay.judge import preloaded
+if sys.platform == "linux":
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))  # what is reserved counts, as in a worker
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for path in sys.argv[1:]:
     file = pqassay.check(open(path, "rb").read(), tier="values").files[0]

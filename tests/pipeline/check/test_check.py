@@ -182,7 +182,7 @@ def test_a_decoder_that_crashes_hangs_or_takes_all_memory_costs_one_file(
     assert {
         "a": ("conformant", None),
         "eat": ("errored", "there is not enough memory for it"),
-        "hang": ("errored", "judging it took longer than 45 s; --timeout gives it more"),
+        "hang": ("errored", "judging it took longer than 45 s; raise --timeout"),
         "segfault": ("errored", "the process that judged it was killed by SIGSEGV"),
         "z": ("nonconformant", None),
     } == found

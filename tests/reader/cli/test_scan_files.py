@@ -47,6 +47,19 @@ def test_the_files_that_remain_are_listed_with_the_reason_then_those_that_are_sk
     assert "" == done.stderr
 
 
+def test_a_note_names_the_command_that_adds_an_index_if_no_file_has_one(tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    (folder / "a.parquet").write_bytes(parquet(lake_table(["Oman"])))
+    done = run(folder, "nation = 'Oman'")
+
+    assert 0 == done.exit_code
+    assert (
+        "note: no file has an index; `pqassay embed PATH --column COLUMN` adds one"
+        == done.stderr.splitlines()[-1]
+    )
+
+
 def test_nothing_remaining_is_an_answer(lake: Path) -> None:
     done = run(lake, "nation = 'Fiji'")
 
@@ -77,10 +90,8 @@ def test_json_holds_all_of_it(lake: Path) -> None:
     }
     assert sum(path.stat().st_size for path in lake.iterdir()) == record["totals"]["bytes"]
     assert [True, False, False, True] == [file["kept"] for file in record["files"]]
-    assert "it has no IDX1 index, and no distinct set that is asked for" == record["files"][3]["why"]
-    assert [f"{lake / 'd.parquet'}: it has no IDX1 index, and no distinct set that is asked for"] == record[
-        "warnings"
-    ]
+    assert "it has no IDX1 index, and no matching distinct set" == record["files"][3]["why"]
+    assert [f"{lake / 'd.parquet'}: it has no IDX1 index, and no matching distinct set"] == record["warnings"]
     assert "nation = 'Peru'" == record["condition"]
 
 
@@ -95,10 +106,10 @@ def test_long_lists_are_shortened_unless_all_is_asked_for(tmp_path: Path) -> Non
 
     assert 20 == sum(line.startswith("keep  ") and "…" not in line for line in done.stdout.splitlines())
     assert "keep  … and 30 more files; --all lists them" in done.stdout
-    assert 2 == len(done.stderr.splitlines())
+    assert 3 == len(done.stderr.splitlines())
     assert "warning: 49 more files cannot be skipped; --all lists them" in done.stderr
     assert 51 == len(run(tmp_path, "nation = 'Peru'", "--all").stdout.splitlines())
-    assert 50 == len(run(tmp_path, "nation = 'Peru'", "--all").stderr.splitlines())
+    assert 51 == len(run(tmp_path, "nation = 'Peru'", "--all").stderr.splitlines())
 
 
 def test_published_indexes_count_where_somebody_vouches_for_them(tmp_path: Path) -> None:
@@ -135,7 +146,7 @@ def test_a_file_that_was_changed_after_the_table_was_made_is_kept_and_that_is_sa
     pq.write_table(lake_table(["Peru", "Togo"]), lake / "c.parquet")
 
     assert (
-        "keep  c.parquet  (it was changed after the index table was made, and it has no IDX1 index, and no distinct set that is asked for)"
+        "keep  c.parquet  (it was changed after the index table was made, and it has no IDX1 index, and no matching distinct set)"
         in run(lake, "nation = 'Peru'", "--table", "auto").stdout
     )
 

@@ -108,7 +108,7 @@ def test_a_key_is_null_or_it_is_not(tmp_path: Path) -> None:
 
     (unused,), (reason,) = read_all(path)
     assert unused is None
-    assert "a byte that says whether a key is null is neither 0 nor 1" in reason
+    assert "the null byte of a key is neither 0 nor 1" in reason
     assert {"entries": []} == index_directory(BytesSource(path.read_bytes()))
 
 

@@ -28,7 +28,7 @@ def test_embed_and_extract(path: Path) -> None:
     assert "Côte d'Ivoire\nPeru\nSingapore\n日本\n" == run(app, ["index", "extract", str(path)]).stdout
     record = json.loads(run(app, ["index", "extract", "--json", str(path)]).stdout)
     assert (["nation"], "published") == (record["column"], record["layout"])
-    assert "replaced the index" in run(app, ["embed", str(path), "-c", "nation"]).stdout
+    assert "replaced the old index" in run(app, ["embed", str(path), "-c", "nation"]).stdout
 
 
 def test_losses_are_a_warning(path: Path) -> None:

@@ -184,7 +184,7 @@ def test_an_extension_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     path.write_bytes(TinyParquet(SALES.columns, extensions={"footer": b"sixteen bytes id"}).build())
     before = path.read_bytes()
 
-    with pytest.raises(Refused, match="taken by something else"):
+    with pytest.raises(Refused, match="another program uses the footer"):
         add_indexes(path, [_request(SETS, "metal", Placement.EXTENSION)])
     assert before == path.read_bytes()
 
@@ -293,7 +293,7 @@ def test_a_row_beyond_its_dictionary_is_named_and_no_mistake_of_ours(kind: str, 
         ),
         (
             ["--type", "kll", "--columns", "metal"],
-            "column metal holds no numbers, of which KLL sketches quantiles",
+            "column metal holds no numbers, which a KLL sketch needs",
         ),
         (
             ["--type", "idx1", "--columns", "metal", "--placement", "inline"],

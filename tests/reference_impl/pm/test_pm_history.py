@@ -172,7 +172,7 @@ def test_bytes_that_look_like_footers_are_passed_over() -> None:
 
 def test_a_file_full_of_magics_is_refused() -> None:
     with pytest.raises(
-        Refused, match="more than 10000 places look like earlier footers; leave the history out"
+        Refused, match="more than 10000 places look like earlier footers; leave out --history"
     ):
         generate(padded(MAGIC * (MOST_ATTEMPTS + 1)), history=True)
 
@@ -180,5 +180,5 @@ def test_a_file_full_of_magics_is_refused() -> None:
 def test_footers_that_would_take_long_to_read_are_refused() -> None:
     long = (13_000).to_bytes(4, "little") + MAGIC
 
-    with pytest.raises(Refused, match="longer than the file; leave the history out"):
+    with pytest.raises(Refused, match="longer than the file; leave out --history"):
         generate(padded(long * 100), history=True)

@@ -257,7 +257,7 @@ def test_lossy_shapes_are_avoided_where_an_order_avoids_them(
         ("year", "column year is INT64; only string columns can be indexed: nation"),
         ("nope", "there is no column nope; string columns are: nation"),
         ("raw", r"column raw holds b'\\xff\\xfe', which is not UTF-8"),
-        ("list.list.element", "holds several values a row"),
+        ("list.list.element", "has several values per row"),
     ],
 )
 def test_columns_that_cannot_be_indexed_are_refused(column: str, message: str, tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_a_file_that_is_replaced_while_its_column_is_read_is_left_alone(
         return collect(*args)
 
     monkeypatch.setattr(embed, "collect", replace_and_collect)
-    with pytest.raises(ChangedError, match="it changed while it was worked on; nothing was written"):
+    with pytest.raises(ChangedError, match="it changed during the operation; nothing was written"):
         embed_file(path, "nation")
 
     assert table(["other"]) == pq.read_table(path)

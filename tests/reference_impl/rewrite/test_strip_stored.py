@@ -97,7 +97,7 @@ def test_a_write_of_somebody_else_is_not_lost(store: fs.FileSystem, monkeypatch:
     result = strip("s3://stripped/a.parquet", "--statistics")
 
     assert 1 == result.exit_code
-    assert "it changed while it was worked on; nothing was written" in result.stderr
+    assert "it changed during the operation; nothing was written" in result.stderr
     assert theirs == [content(store, "a.parquet")]
 
 
@@ -135,7 +135,7 @@ def test_the_body_of_a_large_object_is_copied_within_the_store(
     [
         (["s3://stripped/none.parquet"], "no such object", 2),
         (["s3://stripped/a.parquet", "--output", "b.parquet"], "b.parquet is not a URI", 1),
-        (["s3://stripped/a.parquet", "--output", "s3://stripped/a.parquet"], "is there already", 1),
+        (["s3://stripped/a.parquet", "--output", "s3://stripped/a.parquet"], "already exists", 1),
         (["s3://stripped/t/a.parquet"], "belongs to the Delta table t", 1),
         (["s3://key:secret@stripped/t/a.parquet"], "s3://stripped/t/a.parquet", 1),
         (["nowhere://stripped/a.parquet"], "nowhere", 1),

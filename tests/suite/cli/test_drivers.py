@@ -113,7 +113,7 @@ def test_where_nothing_was_wrong_nothing_is_asked_again(tmp_path: Path) -> None:
     command("run", *options, "--format", "json", "--output", str(results), "--", *driver)
     result = command("run", *options, "--rerun", str(results), "--", *driver)
 
-    assert (2, f"error: {results}: nothing is wrong there\n") == (result.exit_code, result.stderr)
+    assert (2, f"error: {results}: no wrong answers are listed\n") == (result.exit_code, result.stderr)
 
 
 # ------------------------------------------------------------------------------------------ shipped drivers
@@ -254,7 +254,7 @@ def test_a_build_that_hangs_ends_at_its_limit_with_all_that_it_started(room: Pat
     made(room, "slow", build=[line])
     result = command("drivers", "--build", "--timeout", "3")
 
-    assert (1, f"error: slow: {line} did not end within 3 s; --timeout gives it more") == (
+    assert (1, f"error: slow: {line} did not end within 3 s; raise --timeout") == (
         result.exit_code,
         result.stderr.splitlines()[-1],
     )
@@ -365,7 +365,7 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     result = command("new-driver", "python", str(tmp_path / "mine"))
 
-    assert (2, f"error: {tmp_path}/mine is there already; name a new folder\n") == (
+    assert (2, f"error: {tmp_path}/mine already exists; name a new folder\n") == (
         result.exit_code,
         result.stderr,
     )

@@ -66,7 +66,7 @@ def test_the_recipe_makes_the_same_rows(kind: str) -> None:
 
 
 def test_the_recipe_of_a_lie_is_a_mutation_of_a_valid_case() -> None:
-    lie = Lie("an upper bound that is too small")
+    lie = Lie("an upper bound that is too low")
     file = DrawnFile((DrawnColumn("c", "int32", (1, 2)),), statistics=True, lie=lie)
     valid, lying = recipe(Question(file, ("=", "c", 2), ("c",)), "sta/explored", "Explored").rsplit("bad(", 1)
 

@@ -145,11 +145,33 @@ def test_kept_questions_are_asked_first_and_a_finding_explains_those_with_all_th
     assert 1 <= made.explained
 
 
+@pytest.mark.parametrize(
+    ("predicate", "blame", "is_explained"),
+    [
+        (("=", "a", 1), "without it too", True),
+        (("=", "a", 1), "by the index", False),
+        (None, "", True),
+    ],
+)
+def test_a_wrong_read_explains_scans_that_are_as_wrong_without_the_index(
+    predicate: tuple[str, str, int] | None, blame: str, is_explained: bool
+) -> None:
+    file = DrawnFile((DrawnColumn("a", "int32", (1, None)),))
+    wrong = WrongAnswer("wrong rows: integer instead of null", "other rows", "", is_of_rows=True)
+    read = Finding(Question(file, None, ("a",)), wrong, ("null", "a read of all rows"), False, 1)
+    other = replace(wrong, cause="wrong rows: rows too many", blame=blame)
+
+    assert is_explained == read.explains(Question(file, predicate, ("a",)), other)
+    assert not read.explains(
+        Question(DrawnFile((DrawnColumn("a", "int32", (1, 2)),)), predicate, ("a",)), other
+    )
+
+
 @pytest.mark.parametrize("asker", ["believing"], indirect=True)
 def test_a_lie_is_named(asker: Asker) -> None:
     finding = next(search(asker, 100, seed=10, lies=True).run())
 
-    assert "a lie: an upper bound that is too small" in finding.takes
+    assert "a lie: an upper bound that is too low" in finding.takes
     assert ["rows missing"] == [finding.difference.fault]
     assert [] == list(search(asker, 10).run())
 

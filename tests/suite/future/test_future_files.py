@@ -81,7 +81,7 @@ def test_the_judge_names_what_is_unknown_and_judges_the_rest(file: FutureFile, t
     path.write_bytes(file.data)
     (report,) = pqassay.check(str(path), tier="values").files
     warnings = {one.rule for one in report.findings if one.verdict == "WARN"}
-    gaps = [gap.reason for gap in report.gaps if "unknown, perhaps of a later version" in gap.reason]
+    gaps = [gap.reason for gap in report.gaps if "unknown, possibly from a later version" in gap.reason]
 
     assert [] == [one.rule for one in report.findings if one.verdict == "FAIL"]
     assert NAMED.get(file.id, set()) == warnings

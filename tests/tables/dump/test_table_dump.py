@@ -133,4 +133,4 @@ def test_files_of_two_kinds_are_not_compared() -> None:
     told = CliRunner().invoke(app, ["diff", str(METADATA), str(PUFFIN)])
     assert 2 == told.exit_code
     assert "is read as iceberg metadata" in told.stderr
-    assert "only two files of a kind can be compared" in told.stderr
+    assert "only two files of the same kind can be compared" in told.stderr

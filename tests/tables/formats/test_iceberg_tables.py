@@ -178,7 +178,7 @@ def test_a_snapshot_is_judged_where_it_is_asked_for() -> None:
     for options, message in (
         ({"snapshot": 9}, "there is no snapshot 9; there are 5000000000000000001"),
         ({"ref": "next"}, "there is no branch or tag next; there are main"),
-        ({"version": 1}, "is an Iceberg table: its states are snapshots, branches and tags"),
+        ({"version": 1}, "is an Iceberg table: give a snapshot, branch or tag"),
     ):
         with pytest.raises(UsageError, match=message):
             pqassay.check(PLAIN, **options)

@@ -259,9 +259,9 @@ def test_what_spark_lacks_for_tables_is_said_in_a_line(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("table", "tier", "reason"),
     [
-        ("line-cut", "meta", "the true rows cannot be told: "),
-        ("vector-turned", "footer", "the true rows cannot be told: DLT-031 is broken"),
-        ("deleted-and-bounded", "values", "queries for the least or the greatest value are not tried"),
+        ("line-cut", "meta", "the true rows are unknown: "),
+        ("vector-turned", "footer", "the true rows are unknown: DLT-031 is broken"),
+        ("deleted-and-bounded", "values", "queries for the minimum or maximum are not tried"),
     ],
 )  # fmt: skip
 def test_where_no_query_can_show_it_the_reason_is_said(table: str, tier: Tier, reason: str) -> None:

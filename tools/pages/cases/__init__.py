@@ -1,7 +1,7 @@
 """Golden files: the list, a page for each with every byte, and the museum.
 
-What lives here: the list (`case_list`), the pages (`case_pages`) with the parts that they show, which are bytes with their fields (`hex_view`,
+Contents: the list (`case_list`), the pages (`case_pages`) with the parts that they show, which are bytes with their fields (`hex_view`,
 `field_types`), what differs from the parent (`byte_changes`, `changed_bytes`) and what is asked about a file (`case_questions`), and the exhibits (`museum_pages`).
 
-What never comes in: what a rule demands.
+Excluded: what a rule demands.
 """

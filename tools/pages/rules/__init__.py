@@ -1,7 +1,7 @@
 """Rules: the list, a page for each, the tables of the chapters, and mistakes of documents.
 
-What lives here: the list (`rule_list`), the pages (`rule_pages`), the tables of a family (`rule_tables`), rules for readers (`reader_rules`) and
+Contents: the list (`rule_list`), the pages (`rule_pages`), the tables of a family (`rule_tables`), rules for readers (`reader_rules`) and
 mistakes in the documents that rules come from (`errata_tables`).
 
-What never comes in: a sentence of a rule; those are read from the catalogue.
+Excluded: a sentence of a rule; those are read from the catalogue.
 """

@@ -1,7 +1,7 @@
 """Golden tables: their manifests, what engines do with their false claims, and a page for each.
 
-What lives here: the manifests and files (`golden_tables`), the measured answers of engines (`engine_answers`), what both show of a rule
+Contents: the manifests and files (`golden_tables`), the measured answers of engines (`engine_answers`), what both show of a rule
 (`lessons`), and the pages with what can be downloaded (`table_pages`).
 
-What never comes in: how answers are measured, which `tools/write_table_engines.py` does.
+Excluded: how answers are measured, which `tools/write_table_engines.py` does.
 """

@@ -104,7 +104,7 @@ def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         if known is None:
             ids = ", ".join(str(field.id) for field in getattr(header, name).unknown)
             problem = unknown(f"the {name} of the bloom filter of {chunk}")
-            said = f"the {name} of the bloom filter of {chunk} is one that the format does not know"
+            said = f"the {name} of the bloom filter of {chunk} is not defined by the format"
             yield Violation(said, chunk.fields.bloom_header / name, what, f"member {ids}")
     if problem is not None:
         raise problem
@@ -167,7 +167,7 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     if holds is None and chunk.file.options.reaches("values"):
         holds = bool(counts_of(chunk).non_null.any())
     if holds is None:
-        raise NotChecked("whether the chunk holds a value, the footer does not say", "file")
+        raise NotChecked("the footer does not say whether the chunk has a value", "file")
     if holds:
         said = f"the bloom filter of {chunk} has no bit set, and the column holds values"
         yield Violation(said, chunk.fields.bitset, "eight bits or more", "no bit that is set")
@@ -197,5 +197,5 @@ def filter_is_not_full(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A filter that lets most values pass skips nothing."""
     passing = chunk.bloom_filter_rate
     if passing > MOST_PASSING:
-        said = f"the bloom filter of {chunk} lets about {passing:.0%} of the values pass that the column does not hold"
+        said = f"the bloom filter of {chunk} lets about {passing:.0%} of the values that the column does not have pass"
         yield Violation(said, chunk.fields.bitset, f"at most {MOST_PASSING:.0%}", f"{passing:.1%}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _missing(values: ChunkValues) -> Any:
-    """The values that the filter does not hold, bool; ``None`` without. Raises what `ColumnChunkUnderTest.bitset` does."""
+    """The values that the filter does not hold, bool; ``None`` without. Raises the errors of `ColumnChunkUnderTest.bitset`."""
     from pqassay.values.claims.bloom import absent  # noqa: PLC0415 - numpy and xxhash, at this tier only
 
     return absent(values, values.chunk.bitset)

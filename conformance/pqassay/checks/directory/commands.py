@@ -12,7 +12,7 @@ from pqassay_spec.directory.placement import has_other_extension
 
 
 def remedy_for(entry: EntryUnderTest) -> str:
-    """The command for an entry: to refresh it if it is stale, to drop it if it describes what cannot be described, else to make it again."""
+    """The command for an entry: refresh a stale entry, drop an entry whose columns cannot be described, rebuild any other."""
     try:
         entry.require_known()
     except NotChecked:

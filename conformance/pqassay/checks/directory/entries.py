@@ -143,7 +143,7 @@ def entry_is_not_replaced(entry: EntryUnderTest) -> Iterator[Violation]:
     """Readers take the last one."""
     entry.require_known()
     if not entry.is_last:
-        said = "another entry with the same type, granularity and columns follows, which readers take"
+        said = "a later entry has the same type, granularity and columns, and readers use that one"
         yield entry.violation("type", said, "one entry", "two")
 
 

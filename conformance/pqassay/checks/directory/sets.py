@@ -71,7 +71,7 @@ def _disorder(raws: Sequence[bytes], order: Order) -> Iterator[tuple[str, str, s
     for place in range(1, len(keys)):
         if not keys[place - 1] < keys[place]:
             before, after = shown(order, raws[place - 1]), shown(order, raws[place])
-            yield f"{after} follows {before}", "each value once, after the lesser ones", f"{before}, {after}"
+            yield f"{after} follows {before}", "distinct values in ascending order", f"{before}, {after}"
             return
 
 

@@ -66,7 +66,7 @@ def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
             spot = blob.group_spot(place, "row_count")
             message = f"group {place - part.start} of part {number} does not come after the one before it"
             expected = "groups in ascending order of their keys, each once"
-            actual = "the same keys again, or lesser ones"
+            actual = "equal or smaller keys"
         else:
             spot, expected, actual = (
                 entry.blob_spot(f"part_sizes[{number}]"),
@@ -145,7 +145,7 @@ def groups_are_those_that_occur(part: DescribedSums) -> Iterator[Violation]:
         ("lacks", "a group for each combination that occurs", [key for key in facts if key not in listed]),
         (
             "has too many",
-            "no other groups than those that occur",
+            "only groups that occur",
             [key for key in listed if key not in facts],
         ),
     ):

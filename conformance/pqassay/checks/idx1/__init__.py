@@ -4,5 +4,5 @@ The sentences of the rules are in ``pqassay_spec/rules/idx1.toml``, the chapter 
 no other family's room.
 """
 
-UNREAD = "no engine here reads an IDX1 index; programs that do lose what it lacks"
+UNREAD = "no engine here reads an IDX1 index; programs that read it lose the values that it lacks"
 """Why no query shows what a finding does."""

@@ -66,7 +66,7 @@ class EmbeddedIndex:
 
     @Remembered
     def offset(self) -> int:
-        """The offset, inside the body. Raises what `number` does, and IDX1-005."""
+        """The offset, inside the body. Raises the errors of `number`, and IDX1-005."""
         offset = self.number
         start, end = self.file.framing.body_start, self.file.framing.footer_start
         room = 0 if self.text(idx1.LENGTH_KEY) is not None else idx1.HEADER_SIZE
@@ -262,7 +262,7 @@ def payload_is_text(index: EmbeddedIndex) -> None:
 
 @rule("IDX1-011", of=BLOB)
 def values_are_distinct(index: EmbeddedIndex) -> Iterator[Violation]:
-    """A value that is there twice takes room, and makes counts of the index wrong."""
+    """A value that is listed twice takes room, and makes counts of the index wrong."""
     repeated = len(index.values) - len(set(index.values))
     yield from first_places(
         list(islice(_repeated(index), FIRST_POSITIONS if repeated else 0)),

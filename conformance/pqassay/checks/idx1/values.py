@@ -1,8 +1,8 @@
 """Checks of IDX1 against the column's values, tier ``values``.
 
-The format does not say which column an index describes.  It is the one that the user names, else the one that a
-companion record names, else the one that fits: a string column whose values are the index, or a column with
-values all of which the index holds.  If none fits, the nearest one says what differs.
+The format does not say which column an index describes.  It is the column that the user names, else the one
+in a companion record, else one that fits: a string column whose values equal the index, or a column with
+values that are all in the index.  If none fits, the nearest one says what differs.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ LISTED = 3
 class IndexedColumn:
     """The column that an index describes, compared with it.
 
-    ``undecided`` names a column without values that an empty index fits, and one with values, where it is not known which
-    is meant; it is known after `comparison` was asked for.
+    ``undecided`` names a column without values that an empty index fits, and a column with values, if it is
+    unknown which one is meant. It is set after `comparison` was computed.
     """
 
     undecided: tuple[str, str] | None = None
@@ -56,7 +56,7 @@ class IndexedColumn:
 
     @Remembered
     def values(self) -> IndexValues:
-        """The values of the index. Raises what is in the way of reading them."""
+        """The values of the index. Raises the error of reading them."""
         from pqassay.values.claims.index_column import IndexValues  # noqa: PLC0415 - pyarrow, at this tier only
 
         return IndexValues(self.index.values if self.index.blob.payload else ())
@@ -81,7 +81,7 @@ class IndexedColumn:
         return family
 
     def _require_columns(self) -> None:
-        """Raise what `family` does, unless there are an index and columns to compare."""
+        """Raise the errors of `family`, unless there are an index and columns to compare."""
         _ = self.values
         if not self.candidates:
             raise Broken("IDX1-018")
@@ -203,7 +203,7 @@ def empty_payload_is_the_empty_set(column: IndexedColumn) -> Iterator[Violation]
     if not column.index.blob.payload and found.value_rows and found.only_empty:
         yield _violation(
             column,
-            f"column {found.column} holds the empty string; the payload is empty, which readers take for no value",
+            f"column {found.column} holds the empty string; the payload is empty, which readers read as no value",
             expected="an index that is not empty, or none",
             actual="a payload of 0 bytes",
         )
@@ -216,7 +216,7 @@ def no_value_holds_a_line_feed(column: IndexedColumn) -> Iterator[Violation]:
     for value in found.with_line_feed:
         yield _violation(
             column,
-            f"column {found.column} holds {show(value)}; in an index it falls into pieces",
+            f"column {found.column} holds {show(value)}; an index would split it",
             expected="no index on a column with such a value",
             actual=show(value),
         )
@@ -248,7 +248,7 @@ def every_indexed_value_occurs(column: IndexedColumn) -> Iterator[Violation]:
     """A value too many costs a read, never a row."""
     comparison = column.comparison
     if comparison.missing_count and not _told_by_empty_payload(column, comparison):
-        raise NotChecked("IDX1-016 is broken and says what else differs", "another rule")
+        raise NotChecked("IDX1-016 is broken and reports the differences", "another rule")
     if column.declared is None and not comparison.value_rows and comparison.extra:
         raise Broken("IDX1-018")
     yield from first_places(
@@ -285,7 +285,7 @@ def a_string_column_is_indexed(column: IndexedColumn) -> Iterator[Violation]:
     if column.declared is None and column.distance(found)[0] == NO_FIT and not found.missing_count:
         yield _violation(
             column,
-            f"no string column fits the index; {found.column} is nearest and holds nothing but nulls",
+            f"no string column fits the index; {found.column} is nearest and has only nulls",
             expected=f"a column with {_list(found.extra)}",
             actual="no values",
         )
@@ -303,7 +303,7 @@ def an_empty_index_names_its_column(column: IndexedColumn) -> Iterator[Violation
             raise
     if column.undecided is not None:
         empty, filled = column.undecided
-        said = f"the index is empty; column {empty} has no values, column {filled} has some, and nothing says which is meant"
+        said = f"the index is empty; column {empty} has no values, column {filled} has some, and it is unknown which one is meant"
         yield column.index.length.violation(said, "a companion record, or values", "a payload of 0 bytes")
 
 

@@ -96,7 +96,7 @@ def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     yield from first_places(
         [page for page, null in enumerate(index.null_pages) if null and (minima[page] or maxima[page])],
         lambda page: Violation(
-            message=f"page {page} of {chunk} is called a page of nothing but nulls, and has bounds",
+            message=f"page {page} of {chunk} is marked all-null, and has bounds",
             field=_entry(chunk, "min_values" if minima[page] else "max_values", page),
             expected="0 bytes",
             actual=f"{len(minima[page] or maxima[page])} bytes",
@@ -177,7 +177,10 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-086", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS)
 def no_nan_excludes_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A reader that compares NaN as the greatest value skips the page. What PIX-030 obliges the writer to is its matter."""
+    """A reader that compares NaN as the greatest value skips the page.
+
+    PIX-030 judges the writer's obligation.
+    """
     bounds = chunk.page_bounds
     if bounds.sound:
         return
@@ -231,13 +234,13 @@ def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     """Nothing else is ever NaN."""
     counts = chunk.column_index.nan_counts
     if counts is not None and type_order(chunk.leaf.element) not in NUMBERS:
-        message = f"column {chunk.column} holds no floating point numbers, and its column index counts NaN"
+        message = f"column {chunk.column} has no floating point numbers, but its column index counts NaN"
         yield Violation(message, chunk.fields.column_index / "nan_counts", "none", f"{len(counts)} entries")
 
 
 @rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL)
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Where NaN has a place, a reader wants to know whether there is one."""
+    """If the order includes NaN, a reader needs to know whether there is any."""
     if chunk.column_index.nan_counts is None:
         said = f"the column index of {chunk} has no nan_counts"
         yield Violation(said, chunk.fields.column_index, "nan_counts", "none")
@@ -249,7 +252,7 @@ def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if chunk.chunk.column_index_offset is None or chunk.order not in NUMBERS:
         raise NotApplicable
     if chunk.column_index.nan_counts is None:
-        said = f"the column index of {chunk} has no nan_counts, and members of the footer are as young as these counts"
+        said = f"the column index of {chunk} has no nan_counts, although other fields of the footer are as new as these counts"
         yield Violation(said, chunk.fields.column_index, "nan_counts", "none")
 
 

@@ -260,9 +260,9 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
         if group is not None and group != last:
             if group in seen:
                 yield Violation(
-                    message=f"something else is stored between the {taken} and the other offset indexes of its row group",
+                    message=f"other bytes are stored between the {taken} and the other offset indexes of its row group",
                     field=taken.field,
-                    expected="the offset indexes of a row group side by side",
+                    expected="the offset indexes of a row group stored together",
                     actual=f"[{taken.start}, {taken.end}) apart from them",
                     column=taken.column,
                     row_group=group,
@@ -385,7 +385,7 @@ def histograms_have_their_shape(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 @rule("PIX-072", of=COLUMN_INDEX, only=_has_histograms)
 def histograms_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """What is in a page is in the chunk."""
+    """The values of a page are values of the chunk."""
     pages, sizes = page_count(chunk), chunk.facts.size_statistics
     for name, counts, levels in _histograms(chunk):
         if len(counts) != pages * levels:

@@ -83,7 +83,10 @@ def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Vi
 
 @rule("PIX-043", of=COLUMN_INDEX)
 def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Only pages of version 2 count nulls. Those around a list need not be among null_counts, which is PIX-070's."""
+    """Only pages of version 2 count nulls.
+
+    null_counts need not include nulls around a list; PIX-070 judges these.
+    """
     counts, headers = chunk.column_index.null_counts, chunk.second_version
     if counts is None or not headers:
         raise NotApplicable
@@ -103,7 +106,10 @@ def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterato
 
 @rule("PIX-044", of=FILE, only=lambda file: bool(file.part(ColumnChunks).having("column_index")))
 def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
-    """What the column index says need not be said twice. A writer does so everywhere or nowhere: one finding for all columns."""
+    """The column index already has this information.
+
+    A writer does so everywhere or nowhere: one finding for all columns.
+    """
     for chunk in file.part(ColumnChunks).having("column_index"):
         pages = [page for page in chunk.data_pages if page.data_header.statistics is not None]
         if pages:

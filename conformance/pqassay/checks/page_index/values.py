@@ -58,7 +58,7 @@ def _bounds(chunk: ColumnChunkUnderTest, side: tuple[str, str], order: Order) ->
 
 def _by_order_of_column(chunk: ColumnChunkUnderTest, side: tuple[str, str]) -> Iterator[Claim]:
     if chunk.order is None and all(chunk.column_index.null_pages):
-        yield TrueOfAnyValues()  # without a value, as in a column of nothing but nulls, there is nothing to compare
+        yield TrueOfAnyValues()  # without a value, as in an all-null column, there is nothing to compare
     else:
         yield from _bounds(chunk, side, require_order(chunk))
 
@@ -99,7 +99,7 @@ def zeros_lie_within_the_bounds_of_pages(chunk: ColumnChunkUnderTest) -> Iterato
 
 @value_rule("PIX-052", of=COLUMN_INDEX)
 def null_pages_hold_nothing_but_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader skips a page of nothing but nulls whatever value it looks for."""
+    """A reader skips an all-null page for every value."""
     null_pages = chunk.column_index.null_pages
 
     def compare(values: ChunkValues) -> Iterator[Violation]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Limited(NamedTuple):
-    """What a copy says about the values of a column, and where it says it."""
+    """The claims of a copy about the values of a column, and where it says it."""
 
     field: Field
     limit: Limit

@@ -152,16 +152,14 @@ def levels_are_complete(at: At) -> Violation:
 @_about("PQF-154", FaultKind.LEVELS_RUN_ON, only=_has_levels)
 def nothing_follows_the_levels(at: At) -> Violation:
     """A reader that decodes all runs has more levels than values."""
-    message = f"{at.actual - at.expected} bytes of runs follow the levels of page {at.page.number}"
+    message = f"{at.actual - at.expected} bytes of further runs follow the levels of page {at.page.number}"
     return at.body(message, f"{at.expected} bytes of levels", f"{at.actual} bytes")
 
 
 @_about("PQF-140", FaultKind.STRAY_ENTRY, only=_has_lists)
 def entries_go_on_with_lists_that_are_there(at: At) -> Violation:
     """Readers make different lists of such an entry, or refuse the column."""
-    message = (
-        f"entry {at.place} of page {at.page.number} goes on with a list that is null, empty or not begun"
-    )
+    message = f"entry {at.place} of page {at.page.number} continues a list that is null, empty or not begun"
     expected = f"definition levels of at least {at.expected}, before it and there"
     [before] = at.words
     return at.body(message, expected, f"{before} and {at.actual}")
@@ -238,10 +236,10 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
 
 @_about("PQF-076", FaultKind.VALUES_RUN_ON)
 def nothing_follows_the_values(at: At) -> Violation:
-    """Where the end of the values is known without decoding them: that of byte arrays is, in chunks of which nothing else is said."""
+    """Whether the end of the values is known without decoding them: it is for byte arrays, in chunks without other claims."""
     expected = f"{at.expected} bytes"
     return at.body(
-        f"page {at.page.number} goes on behind its values, of {expected}", expected, f"{at.actual} bytes"
+        f"page {at.page.number} continues after its values, of {expected}", expected, f"{at.actual} bytes"
     )
 
 
@@ -277,7 +275,7 @@ def differences_fit_the_type(at: At) -> Violation:
 
 @_about("PQF-089", FaultKind.LONG_STREAMS, only=_encoded_by(Encoding.BYTE_STREAM_SPLIT))
 def streams_are_of_one_length(at: At) -> Violation:
-    """Where each stream begins, readers reckon from the bytes that there are."""
+    """Readers compute the start of each stream from the number of bytes."""
     values = f"{at.place} values split into streams, which take {at.expected}"
     message = f"the page has {at.actual} bytes for {values}"
     return at.body(message, f"{at.expected} bytes of values", f"{at.actual} bytes")
@@ -320,7 +318,7 @@ def entries_are_complete(at: At) -> Violation:
 def nothing_follows_the_entries(at: At) -> Violation:
     """An entry that is not counted does not exist."""
     expected = f"{at.expected} bytes"
-    message = f"the dictionary page goes on behind its {at.place} entries, which take {expected}"
+    message = f"the dictionary page continues after its {at.place} entries, which take {expected}"
     return at.body(message, expected, f"{at.actual} bytes")
 
 

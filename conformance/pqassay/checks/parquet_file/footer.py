@@ -208,7 +208,7 @@ def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     only=lambda group: group.part.total_compressed_size is not None and _tells_sizes(group),
 )
 def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """The row group is as long as its chunks as stored. One that reaches into the footer PQF-133 reports."""
+    """The row group is as long as its stored chunks. One that reaches into the footer PQF-133 reports."""
     sums = _sums(group)
     if sums is not None and sums.compressed == group.part.total_compressed_size:
         return
@@ -228,7 +228,7 @@ def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     only=lambda group: group.part.total_compressed_size is not None,
 )
 def row_groups_end_before_the_footer(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """Each row group belongs to the split that its middle lies in, and a middle beyond the file lies in none."""
+    """Each row group belongs to the split that contains its middle; no split contains a middle beyond the file."""
     size, first = group.part.total_compressed_size or 0, _first_page(group)
     if first is None:
         raise NotApplicable
@@ -333,7 +333,7 @@ def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
     if not any(map(_has_doubtful_bounds, file.metadata.row_groups)):
         raise NotApplicable
     if created_by.parse(text) is None:
-        said = f"created_by names no application with a version: {show(text)}"
+        said = f"created_by does not name an application with a version: {show(text)}"
         field = in_footer(file, "created_by")
         yield Violation(said, field, "<application> version <version> (build <hash>)", show(text))
 
@@ -348,7 +348,7 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 means that there is none."""
     if chunk.facts.dictionary_page_offset == 0:
-        said = "dictionary_page_offset is 0, where the head of the file is"
+        said = "dictionary_page_offset is 0, which is the head of the file"
         yield Violation(said, chunk.fields.facts / "dictionary_page_offset", "no dictionary_page_offset", "0")
 
 
@@ -360,7 +360,7 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         raise NotApplicable
     if dictionary > data:
         chunk.file.require_sound_ranges()
-        said = "the dictionary page of the chunk is said to be behind its first data page"
+        said = "the offset of the dictionary page is after that of the first data page"
         field = chunk.fields.facts / "dictionary_page_offset"
         yield Violation(said, field, f"less than {data}", str(dictionary))
 

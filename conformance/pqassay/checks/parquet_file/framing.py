@@ -73,7 +73,7 @@ def _mistyped(file: FileUnderTest, *, hints: bool) -> Iterator[Violation]:
     """The fields of the footer with another wire type than the declared one: hints, or what readers need."""
     for found in mistyped_fields(file.metadata, "footer") if file.has_unknown_fields else ():
         if is_hint(found.owner, found.field.name) is hints:
-            said = f"{found.path} is written as {found.written}, and readers that go by the type skip it"
+            said = f"{found.path} is written as {found.written}, and readers that check the type skip it"
             yield Violation(said, found.path, f"{found.declared}, for {found.type}", found.written)
 
 
@@ -105,7 +105,7 @@ def keys_have_values(item: KeyValueUnderTest) -> Iterator[Violation]:
     """A key alone is legal, and too much for some readers."""
     if item.part.value is None:
         said = f"key {show(item.part.key)} has no value"
-        yield Violation(said, item.field, "a value, if need be an empty one", "a key alone")
+        yield Violation(said, item.field, "a value, which may be empty", "a key alone")
 
 
 @rule("PQF-008", of=FOOTER, only=lambda file: file.has_offsets)

@@ -1,6 +1,7 @@
 """Checks of enums and unions: values and members that the format does not define, and unions with more than one member.
 
-What a later version of the format may define is unknown: it is a finding, and a gap as well.  Two members of one union contradict each other.
+A value that a later version may define is unknown: it is both a finding and a gap.  Two members of one union
+contradict each other.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def names_differ_by_more_than_case(file: FileUnderTest) -> Iterator[Violation]:
         for child in group.children:
             earlier = first.setdefault(child.name.lower(), child)
             if earlier.name != child.name:
-                said = f"{show(child.name)} differs from {show(earlier.name)} before it in case alone"
+                said = f"{show(child.name)} differs from {show(earlier.name)} before it only in case"
                 field = _element(file, child.place) / "name"
                 yield Violation(said, field, "a name of its own", show(child.name), column=child.name)
 
@@ -99,7 +99,7 @@ def groups_have_names_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
             earlier = first.setdefault(child.name, child)
             if earlier is child or (earlier.is_leaf and child.is_leaf) or _share_a_name(earlier, child):
                 continue
-            said = f"{show(child.name)} is the name of two members of one group, and not both are columns"
+            said = f"{show(child.name)} is the name of two members of one group, and one of them is a group"
             field = _element(file, child.place) / "name"
             yield Violation(said, field, "a name of its own", show(child.name), column=child.name)
 

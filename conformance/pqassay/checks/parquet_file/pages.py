@@ -35,7 +35,7 @@ def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     _require_counts(page.header.uncompressed_page_size for page in pages)
     total = sum(page.header_length + page.header.uncompressed_page_size for page in pages)
     if total != chunk.facts.total_uncompressed_size:
-        said = "the pages of the chunk have another size without compression"
+        said = "the uncompressed pages of the chunk have another size"
         yield _of_footer(chunk, "total_uncompressed_size", said, total, chunk.facts.total_uncompressed_size)
 
 
@@ -97,7 +97,7 @@ def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterato
         yield _of_footer(
             chunk,
             "dictionary_page_offset" if listed is not None else "",
-            "the chunk has no dictionary page, and an offset of one"
+            "the chunk has no dictionary page, but an offset for one"
             if offset is None
             else f"the dictionary page is at {offset}",
             "none" if offset is None else offset,

@@ -1,6 +1,6 @@
 """Checks of copies of the schema in the footer's key-value metadata, which readers take for the schema.
 
-What is wrong with a copy is found at once, for all rules about it; what is declared here is a rule's name and why it matters.
+All rules about a copy are evaluated at once; this only declares a rule's name and its reason.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CopyRules:
     """The rules about the values of one key.
 
     Args:
-        what: What such a value is called in messages.
+        what: The name of such a value in messages.
         key: The key.
         find: Finds all faults of a value.
         readable: The rule that it can be read; where that is broken, all others are open.
@@ -198,7 +198,7 @@ def copies_of_one_key_agree(file: FileUnderTest) -> Iterator[Violation]:
         for number, meaning in said[1:]:
             if meaning != said[0][1]:
                 field = in_footer(file, f"key_value_metadata[{number}]") / "value"
-                message = f"{key} occurs {len(copies)} times, and copy {number} says something else than {said[0][0]}"
+                message = f"{key} occurs {len(copies)} times, and copy {number} differs from {said[0][0]}"
                 yield Violation(message, field, f"the same as copy {said[0][0]}", "something else")
 
 

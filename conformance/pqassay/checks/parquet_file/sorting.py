@@ -105,7 +105,7 @@ class SortedChunk(Claim):
         self._compared: dict[int, RowsCompared] | None = None
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """Compare each row with the one before; what comes of it is known beside the other columns."""
+        """Compare each row with the previous one; the result is available when the other columns have been read."""
         from pqassay.values.claims.row_order import compared  # noqa: PLC0415 - numpy, at this tier only
 
         self._compared = {

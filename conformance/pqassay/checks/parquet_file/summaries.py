@@ -23,7 +23,7 @@ class NamedFile(NamedTuple):
     Attributes:
         summary: The summary.
         path: The file, relative to it.
-        groups: What the summary says about its row groups, in order.
+        groups: The claims of the summary about its row groups, in order.
     """
 
     summary: FileUnderTest
@@ -115,7 +115,7 @@ def _row_groups(named: NamedFile) -> Sequence[RowGroup]:
     known.count += 1
     source = summary.beside(path)
     if source is None:
-        raise NotChecked(f"{path}, which the summary names, is not there", "file")
+        raise NotChecked(f"{path}, which the summary names, does not exist", "file")
     try:
         return FileUnderTest(source, summary.options).metadata.row_groups
     except FormatError as error:

@@ -77,7 +77,7 @@ def _is_mistyped(element: SchemaElement) -> bool:
 
 @rule("PQF-027", of=ANNOTATED, only=lambda place: _annotation_name(place.part) is not None)
 def annotations_are_possible(place: ElementUnderTest) -> Iterator[Violation]:
-    """A reader takes the values for what the annotation says: the logical type where there is one, else the converted one."""
+    """A reader interprets the values by their annotation: the logical type if there is one, else the converted type."""
     element, name = place.part, _annotation_name(place.part)
     annotation = _annotation(element)
     if annotation is None:

@@ -69,7 +69,7 @@ class _Rows:
             left.extend((child, (*path, child)) for child in reversed(node.children))
 
     def looked(self, number: int, row_group: int, taken: Mapping[int, Any]) -> Looked:
-        """What is found in a row group of a variant, once for all rules."""
+        """The faults of a variant in a row group, computed once for all rules."""
         from pqassay.values.claims.variant_rows import look  # noqa: PLC0415 - numpy, at this tier only
 
         known = self._looked.get(number)
@@ -200,7 +200,7 @@ class FieldsAreNamedInOrder(VariantRule):
         if fault.kind.name == "UNNAMED":
             return f"the metadata {_raw(fault.metadata)} do not have the name of the shredded field {show(fault.node.name)}"
         if fault.value is None:
-            return f"the metadata {_raw(fault.metadata)} say that their names are sorted and unique, and they are not"
+            return f"the metadata {_raw(fault.metadata)} say that their names are sorted and unique, but they are not"
         why = _why(lambda: read_value(fault.value or b"", read_metadata(fault.metadata)))
         return f"the value {_raw(fault.value)}: {why}"
 
@@ -231,4 +231,4 @@ class ValuesAreThere(VariantRule):
 
     def words(self, _: FirstFault, /) -> str:
         """The message about a row without value."""
-        return "neither value nor typed_value is there"
+        return "there is neither a value nor a typed_value"

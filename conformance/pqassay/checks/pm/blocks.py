@@ -1,4 +1,4 @@
-"""Checks of ``_pm``: where blocks are, what row groups say together, and bytes that belong to nothing."""
+"""Checks of ``_pm``: places of blocks, row groups as a whole, and unused bytes."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-053", of=PM)
 def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Everything that is known takes its bytes; what is left is padding, or what an append left behind.
+    """Known structures take their bytes; the rest is padding, or a leftover of an append.
 
-    Where a reference leads astray, bytes are left that belong to something: other rules judge that.
+    A wrong reference also leaves unused bytes; other rules judge that.
     """
     header = parsed.header
     parsed.chain.require_whole()
@@ -89,7 +89,7 @@ def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
         raw = parsed.source.read(start, min(end - start, SHOWN_GAP))
         is_padding = end - start < ALIGNMENT and not any(raw)
         if not is_padding and not (start == header.end and _has_unknown_section(parsed)):
-            said = f"{end - start} bytes belong to nothing: {show(raw)}"
+            said = f"{end - start} unused bytes: {show(raw)}"
             spot = Spot(_owner(offsets, start), start, end - start)
             yield spot.violation(said, f"fewer than {ALIGNMENT} bytes, all zero", f"{end - start} bytes")
 

@@ -153,7 +153,7 @@ def reserved_is_zero(chunk: ChunkUnderTest) -> Violation:
 
 @chunk_rule("PM-060", lambda chunk: chunk.given.codec > max(Codec))
 def codec_is_known(chunk: ChunkUnderTest) -> Violation:
-    """Parquet's numbers, of which none is left out."""
+    """Parquet's numbers, which have no gaps."""
     codec = chunk.given.codec
     return chunk.violation(
         "codec", f"CODEC is {codec}, which names no codec", f"0 to {max(Codec)}", str(codec)
@@ -164,7 +164,7 @@ def codec_is_known(chunk: ChunkUnderTest) -> Violation:
 def encodings_are_known(chunk: ChunkUnderTest) -> Violation:
     """Bits 0 to 5."""
     encodings = chunk.given.encodings
-    message = f"{bits(encodings & UNKNOWN_ENCODINGS)} of ENCODINGS is set, which means nothing"
+    message = f"{bits(encodings & UNKNOWN_ENCODINGS)} of ENCODINGS is set, but has no meaning"
     return chunk.violation("encodings", message, "bits 6, 7 clear", f"{encodings:#04x}")
 
 
@@ -220,7 +220,7 @@ GUARDED = (
     lambda chunk, part: part.value(chunk) != 0,
 )
 def absent_is_zero(chunk: ChunkUnderTest, part: Guarded) -> Violation:
-    """What a flag that is clear calls absent."""
+    """The statistic that a clear flag marks as absent."""
     clear, value = f"{part.flag.name} ({bits(part.flag)}) is clear", part.value(chunk)
     if part.name == "stat_flags":
         message = f"{bits(value)} of STAT_FLAGS is set, and {clear}"
@@ -285,7 +285,7 @@ def rest_of_slots_is_zero(chunk: ChunkUnderTest, side: Side) -> Violation:
     lambda chunk, side: chunk.reference(side)[1] <= MOST_INLINE,
 )
 def long_ones_stand_out_of_line(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """What fits into a slot is stored there."""
+    """A statistic that fits into a slot is stored there."""
     message = f"{side.name} has {chunk.reference(side)[1]} bytes and is stored out of line"
     return chunk.violation(
         "stat_flags", message, f"{bits(side.inlined)} set", f"{chunk.given.stat_flags:#04x}"
@@ -320,7 +320,7 @@ def bounds_are_in_order(chunk: ChunkUnderTest) -> Violation:
     """By the order of the column's type, where that is known; NaN has no place in any order."""
     for side in SIDES:
         if chunk.shown(side) == "nan":
-            message = f"{side.name} is NaN, with which nothing can be compared"
+            message = f"{side.name} is NaN, which cannot be compared"
             return chunk.violation(side.field, message, "a number", "NaN")
     low, high = map(chunk.shown, SIDES)
     return chunk.violation("min_stat", f"MIN {low} is greater than MAX {high}", f"at most {high}", low)
@@ -335,9 +335,7 @@ def bounds_are_in_order(chunk: ChunkUnderTest) -> Violation:
 )
 def timestamp_has_bounds(chunk: ChunkUnderTest) -> Violation:
     """Both, in their slots."""
-    message = (
-        "a row group without inlined MIN and MAX of the designated timestamp has to be read to be skipped"
-    )
+    message = "a row group without inlined MIN and MAX of the designated timestamp cannot be skipped without reading it"
     return chunk.violation(
         "stat_flags", message, f"{bits(INLINED_BOUNDS)} set", f"{chunk.given.stat_flags:#04x}"
     )

@@ -112,7 +112,7 @@ def unused_flags_are_zero(column: ColumnUnderTest) -> Iterator[Violation]:
     """Bits 5 to 31."""
     flags = column.described.flags
     if unknown := flags & ~KNOWN_COLUMN_FLAGS:
-        said = f"{bits(unknown)} of FLAGS is set, which means nothing"
+        said = f"{bits(unknown)} of FLAGS is set, but has no meaning"
         yield column.violation("flags", said, "bits 5 to 31 clear", f"{flags:#x}")
 
 
@@ -243,7 +243,7 @@ def rows_are_sorted_by_it(column: ColumnUnderTest) -> Iterator[Violation]:
         return
     if not parsed.sorting_columns:
         yield header_field("sorting_column_count").violation(
-            "there is a designated timestamp, and nothing says that the rows are sorted by it",
+            "there is a designated timestamp, but the rows are not marked as sorted by it",
             "SORTING_IS_DTS_ASC (bit 2), or the designated timestamp as first sorting column",
             "no sorting columns",
         )

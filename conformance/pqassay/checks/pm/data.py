@@ -1,7 +1,7 @@
 """Checks of ``_pm`` against the footer of the Parquet file beside it: the whole, the columns, the sorting.
 
-Whether the two belong together at all is PM-100; where they do not, nothing else is compared.  What ``_pm`` has to
-say about a Parquet file is in `pqassay_spec.pm.from_parquet.snapshot`.
+Whether the two belong together at all is PM-100; where they do not, nothing else is compared.  The expected
+content of ``_pm`` for a Parquet file is in `pqassay_spec.pm.from_parquet.snapshot`.
 """
 
 from __future__ import annotations

@@ -87,13 +87,13 @@ def _start(chunk: ColumnChunk) -> int | None:
 
 @rule("PM-114", of=ROW_GROUP_OF_PAIR)
 def null_counts_agree(row_group: RowGroupOfPair) -> Iterator[Violation]:
-    """Where both files say one; whether ``_pm`` does is another rule's matter."""
+    """Applies if both files have one; another rule judges whether ``_pm`` has one."""
     return row_group.differing_counts("null_count", StatFlag.NULL_COUNT_PRESENT)
 
 
 @rule("PM-115", of=ROW_GROUP_OF_PAIR)
 def distinct_counts_agree(row_group: RowGroupOfPair) -> Iterator[Violation]:
-    """Where both files say one."""
+    """Applies if both files have one."""
     return row_group.differing_counts("distinct_count", StatFlag.DISTINCT_COUNT_PRESENT)
 
 
@@ -102,7 +102,7 @@ def distinct_counts_agree(row_group: RowGroupOfPair) -> Iterator[Violation]:
 
 @rule("PM-116", of=CHUNK_OF_PAIR)
 def bounds_are_verbatim(chunk: ChunkOfPair) -> Iterator[Violation]:
-    """Where both files say one. A bound that is not narrower than its column's values loses rows."""
+    """Applies if both files have one. A bound that is not narrower than its column's values loses rows."""
     statistics = chunk.facts.statistics
     if statistics is None:
         return

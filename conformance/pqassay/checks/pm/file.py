@@ -218,7 +218,7 @@ def notes_are_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
     if "scratchpad" in reached.snapshot.sections:
         value, start = reached.snapshot.sections["scratchpad"]
         if not value.entry_count:
-            said = "the scratchpad has no entry; without entries there is no scratchpad"
+            said = "the scratchpad has no entries; leave out an empty scratchpad"
             path = f"{reached.snapshot.path}.scratchpad.entry_count"
             yield Spot(path, start, pm.SECTION_COUNT_SIZE).violation(said, "at least 1", "0")
 
@@ -251,5 +251,5 @@ def squash_tracker_says_something(parsed: PmUnderTest) -> Iterator[Violation]:
     if header.squash_tracker == NO_SQUASH_TRACKER:
         width = pm.SQUASH_TRACKER.sizeof()
         spot = Spot("header_sections.squash_tracker.squash_tracker", header.end - width, width)
-        said = "SQUASH_TRACKER is -1, which is said by leaving it out"
+        said = "SQUASH_TRACKER is -1, which is written by leaving it out"
         yield spot.violation(said, "no section, or another number", "-1")

@@ -1,7 +1,8 @@
 """``_pm`` and the Parquet file beside it: which snapshot describes that file, and what both say.
 
-`Pair` is the view of both that the rules across them share.  Its properties raise what is between a check and its
-subject: a stale ``_pm`` breaks PM-100 alone, and a file that breaks a rule of its own is that rule's.
+`Pair` is the view of both that the rules across them share.  Its properties raise the error that keeps a
+check from its subject: a stale ``_pm`` breaks only PM-100, and a broken rule of either file is reported by
+that rule.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class FilePair:
 
     @property
     def header(self) -> Header:
-        """The header of ``_pm``. Raises what `pm_header.read_header` does."""
+        """The header of ``_pm``. Raises the errors of `pm_header.read_header`."""
         return self.parsed.header
 
     @property
@@ -202,7 +203,7 @@ class FilePair:
 
     @property
     def newest(self) -> Snapshot:
-        """The newest snapshot. Raises what `pm_file.read_snapshot` does."""
+        """The newest snapshot. Raises the errors of `pm_file.read_snapshot`."""
         return self.parsed.newest
 
     @Remembered

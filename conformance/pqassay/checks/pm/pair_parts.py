@@ -132,7 +132,7 @@ class ChunkOfPair(NamedTuple):
     Attributes:
         row_group: Its row group.
         column: The position of its column.
-        facts: What the Parquet footer says about it.
+        facts: The facts of the Parquet footer about it.
         record: Its record in ``_pm``.
     """
 

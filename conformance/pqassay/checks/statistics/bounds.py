@@ -271,7 +271,7 @@ def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violati
     for name, raw in bounds:
         nan = is_nan(order, raw)
         if nan and order not in TOTAL:
-            expected = "a number, or no bound: NaN has no place in this order"
+            expected = "a number, or no bound: this order does not include NaN"
         elif nan and all_nan is False:
             expected = "a number: not all values are NaN"
         elif not nan and all_nan and order in TOTAL and number_of(order, raw) is not None:
@@ -299,7 +299,7 @@ def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if order not in TOTAL:
         raise NotApplicable
     if statistics.nan_count is None:
-        said = "the order is IEEE_754_TOTAL_ORDER, and the statistics do not say how many NaN there are"
+        said = "the order is IEEE_754_TOTAL_ORDER, and the statistics do not count NaN"
         yield Violation(said, chunk.fields.statistics, "nan_count", "none")
 
 
@@ -316,7 +316,7 @@ def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         said = f"the deprecated {' and '.join(name for name, _ in bounds)} bound a column of {kind}"
         field = chunk.fields.statistics / bounds[0][0]
         yield Violation(
-            said, field, "no such field: it knows signed comparison alone", shown(order, bounds[0][1])
+            said, field, "no such field: it only knows signed comparison", shown(order, bounds[0][1])
         )
 
 
@@ -354,7 +354,7 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
 
 @rule("STA-017", of=STATISTICS)
 def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """What has no order has no least value."""
+    """A type without an order has no minimum."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     if not is_unordered(element) or not annotation_fits(element):
         raise NotApplicable

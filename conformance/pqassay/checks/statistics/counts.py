@@ -45,7 +45,7 @@ def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A writer of statistics counts nulls."""
     if statistics_of(chunk).null_count is None:
-        said = "the statistics do not say how many nulls there are"
+        said = "the statistics do not count nulls"
         yield Violation(said, chunk.fields.statistics, "null_count", "none")
 
 
@@ -92,7 +92,7 @@ def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if chunk.order not in TYPE_DEFINED:
         raise NotApplicable
     if statistics_of(chunk).nan_count is None:
-        said = "the statistics do not say how many NaN there are, and other members of the footer are as young as this count"
+        said = "the statistics do not count NaN, although other fields of the footer are as new as this count"
         yield Violation(said, chunk.fields.statistics, "nan_count", "none")
 
 
@@ -229,7 +229,7 @@ def geospatial_statistics_are_of_geometries(chunk: ColumnChunkUnderTest) -> Iter
 
 @rule("STA-076", of=CHUNK)
 def geospatial_box_bounds_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """NaN bounds nothing, and neither do the infinities with which a writer begins to look for the least and the greatest."""
+    """NaN bounds nothing, and neither do the infinities that are the initial values of a writer's search for bounds."""
     box, field = _box(chunk)
     for axis in "xyzm":
         low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
@@ -237,9 +237,7 @@ def geospatial_box_bounds_something(chunk: ColumnChunkUnderTest) -> Iterator[Vio
             if value is not None and value != value:  # noqa: PLR0124 - NaN alone differs from itself
                 yield Violation(f"{name} is NaN", field / name, "a number, or no box", "nan")
         if (low, high) == NOTHING:
-            said = (
-                f"{axis}min is the greatest of all numbers and {axis}max the least: no coordinate was found"
-            )
+            said = f"{axis}min is the greatest number and {axis}max the least: no coordinate was found"
             yield Violation(said, field / f"{axis}min", "a number, or no box", repr(low))
 
 

@@ -51,5 +51,5 @@ def encodings_occur(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if not unused:
         return
     names = ", ".join(name_in(Encoding, encoding, str(encoding)) for encoding in sorted(unused))
-    said = f"the encodings list {names}, and no page is encoded so"
+    said = f"the encodings list {names}, but no page has it"
     yield Violation(said, chunk.fields.facts / "encodings", "the encodings of pages and levels", names)

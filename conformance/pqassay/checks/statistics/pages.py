@@ -40,7 +40,7 @@ def _has_page_statistics(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("STA-030", of=CHUNK, only=_has_page_statistics)
 def page_statistics_are_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """What holds for statistics of a chunk holds for those of a page."""
+    """The rules for statistics of a chunk apply to those of a page."""
     for page in chunk.data_pages:
         header = page.data_header
         if header.statistics is not None:

@@ -1,1 +1,1 @@
-"""The command ``pqassay check``: its options, what a configuration file and earlier runs add to them, and what it leaves behind."""
+"""The command ``pqassay check``: its options, the additions of a configuration file and of earlier runs, and its outputs."""

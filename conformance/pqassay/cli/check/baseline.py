@@ -1,4 +1,4 @@
-"""The command ``pqassay baseline``: what is known today, so that only what is new fails a check.
+"""The command ``pqassay baseline``: list today's findings, so that only new ones fail a check.
 
 Exit codes: 0 written; 2 wrong usage, or nothing to check; 4 not everything could be judged.
 """
@@ -98,7 +98,7 @@ def baseline(
 
 
 def first_time(path: str) -> Callable[[Request], Request]:
-    """What leaves out a baseline that is to be read and does not exist yet, where it is the one that is written."""
+    """Leaves out the baseline to read if it does not exist yet and is the one to write."""
 
     def prepared(request: Request) -> Request:
         named = request.options.get("baseline")
@@ -110,7 +110,7 @@ def first_time(path: str) -> Callable[[Request], Request]:
 
 
 def writing(path: str, *, by_writer: bool) -> Callable[[Request, Report], Report]:
-    """What writes a baseline of everything that is broken, and looks at the report as the next run will."""
+    """Writes a baseline of all findings, and evaluates the report like the next run."""
 
     def written(request: Request, report: Report) -> Report:
         from pqassay.judge.baseline import Baseline

@@ -75,7 +75,7 @@ def check(given: Given) -> None:
 
 
 def former(given: Given) -> tuple[Given, dict[str, Any]]:
-    """What the command line says without `FORMER` options, and what they mean for `run`; an estimate ends the command."""
+    """The command line without `FORMER` options, and their meaning for `run`; an estimate ends the command."""
     old = {keyword: given[keyword] for keyword in FORMER if keyword in given}
     given = {keyword: value for keyword, value in given.items() if keyword not in old}
     for keyword, (now, options) in MOVED.items():

@@ -7,7 +7,7 @@
     baseline = "known-findings.json"
 
 The nearest file counts, from the current folder upwards.  Keys are the names of options; relative paths are relative to
-the file that they are in.  What the command line says wins.
+the file that they are in.  The command line wins.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def read(path: str, options: Iterable[Declared]) -> dict[str, Any]:
         The values, by the names of the options.
 
     Raises:
-        UsageError: It cannot be read, is not TOML, or holds what no option takes; the message names file and key.
+        UsageError: It cannot be read, is not TOML, or has an invalid key or value; the message names file and
+        key.
     """
     try:
         with Path(path).open("rb") as file:

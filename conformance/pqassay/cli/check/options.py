@@ -39,7 +39,7 @@ NO_FILE = "none"
 
 
 class CommandOptions(CheckOptions, Limits, total=False):
-    """What the command line has: the options of a check, and those of the report."""
+    """The options on the command line: those of a check, and those of the report."""
 
     files_from: Annotated[
         str,
@@ -150,7 +150,7 @@ Given = Mapping[str, Any]
 def checking(
     *, without: Collection[str | Panel] = (), renamed: Mapping[str, Renamed] = {}
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make commands of functions, whose first parameter is what the options below say (`Given`), before their own ones.
+    """Turn functions into commands. Their first parameter has the options below (`Given`); their own options follow.
 
     Args:
         without: Keywords of options, or panels, that the command has not.
@@ -249,7 +249,7 @@ class Request:
 
     @property
     def scope(self) -> str:
-        """What is asked to be checked, as a history names it."""
+        """The targets of the check, as in a history."""
         return scope_of(self.paths)
 
     @property
@@ -271,7 +271,7 @@ class Request:
         for output in self.outputs.values():
             real = os.path.realpath(output)
             if os.path.isfile(real) and any(os.path.realpath(path) == real for path in inputs):
-                raise UsageError(f"{output} is one of the files to check; write somewhere else")
+                raise UsageError(f"{output} is one of the files to check; choose another file")
 
     def _require_apart_from_lists(self) -> None:
         """Refuse outputs that are read as lists or defaults, and one that two options write."""
@@ -280,7 +280,7 @@ class Request:
             real = os.path.realpath(output)
             is_baseline = option == "--write-baseline" or (option == "--output" and self.output is None)
             if real in used and not (is_baseline and used[real] == "--baseline"):
-                raise UsageError(f"{output} is also the file of {used[real]}; write somewhere else")
+                raise UsageError(f"{output} is also the file of {used[real]}; choose another file")
             used[real] = option
 
 
@@ -398,7 +398,7 @@ def _size(text: str) -> int:
 
 
 def scope_of(paths: Sequence[str]) -> str:
-    """What is asked to be checked, as a history names it."""
+    """The targets of the check, as in a history."""
     return ",".join(paths)
 
 

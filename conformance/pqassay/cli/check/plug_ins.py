@@ -1,4 +1,4 @@
-"""What other packages add to a check, found by name when it is asked for: the judge imports none of them."""
+"""Additions of other packages to a check, found by name on demand: the judge does not import them."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ PLACES = {
 
 
 def loaded(name: str) -> Any:
-    """What one of `PLACES` holds."""
+    """The object at one of `PLACES`."""
     return pkgutil.resolve_name(PLACES[name])

@@ -54,7 +54,7 @@ def prove(
 
 
 def proving(engines: Sequence[str], spark_packages: str) -> Callable[[Request, Report], Report]:
-    """What shows in a report what findings do; names of engines are looked up before anything is judged."""
+    """The function that proves findings in a report; names of engines are checked before anything is judged."""
     from pqassay.proof.engines import require_engines
 
     try:

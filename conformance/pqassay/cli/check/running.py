@@ -129,9 +129,9 @@ def run(
         is_recorded: Whether the outcome belongs in a history and metrics, where ``pqassay.toml`` names them.
         tier: The tier where the command line says none.
         outputs: Further files that are written, by option.
-        prepare: What else becomes of the request before anything is judged.
-        revise: What else becomes of the report before it is printed.
-        show: What prints it, by default `print_report`, with notes on stderr.
+        prepare: Further changes of the request before anything is judged.
+        revise: Further changes of the report before it is printed.
+        show: Prints it; by default `print_report`, with notes on stderr.
     """
     from pqassay.judge.checker import planned
     from pqassay.tables.kept import kept_states

@@ -1,7 +1,8 @@
 """A list of files to which a check is limited: lines of paths, or the quarantine list of a repair plan.
 
-A table that was repaired has other files than before.  So of the tables on the list, those files are judged that the list names and
-that are still live, and those that came into the table since the list was written: together they are what the repair concerned.
+A table that was repaired has other files than before.  So for the tables on the list, two kinds of files are
+judged: listed files that are still live, and files that were added since the list was written. Together they
+are the files of the repair.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class OnlyFiles:
 
     @property
     def targets(self) -> list[str]:
-        """What there is to check, where nothing is named: the tables, and files of no table."""
+        """The default targets if none are named: the tables, and files outside tables."""
         return [*self.tables, *sorted(path for path in self.paths if not self._is_in_a_table(path))]
 
     def _is_in_a_table(self, path: str) -> bool:

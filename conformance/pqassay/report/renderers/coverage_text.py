@@ -34,7 +34,7 @@ def coverage_lines(report: Report, *, verbose: bool) -> Iterator[str]:
             if len(report.files) == 1
             else f"no CRC in the pages of {counted(blind, 'file')}"
         )
-        yield f"{files}: damage inside values cannot be seen where nothing contradicts it"
+        yield f"{files}: damage inside values is only visible if other data contradict it"
 
 
 def _coverage(coverage: Coverage, first: FileReport) -> tuple[str, str]:

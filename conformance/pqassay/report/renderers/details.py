@@ -12,7 +12,7 @@ from pqassay_spec.rules.catalogue import rules
 
 
 def gist(finding: Finding) -> list[tuple[str, str]]:
-    """What is wrong, what it costs, and what to do: labels and values, at most one line each."""
+    """The problem, its effect and the remedy: labels and values, at most one line each."""
     rule = rules().get(finding.rule)
     rows = [("found", finding.message)] if rule is None or finding.message != rule.sentence else []
     if finding.column is not None and not is_column_named(finding):
@@ -82,7 +82,7 @@ def details(finding: Finding) -> list[tuple[str, str]]:
 
 
 def effects(finding: Finding) -> list[tuple[str, str]]:
-    """What the breach could do, and what it was seen to do."""
+    """The possible and the observed effects of the violation."""
     rows: list[tuple[str, str]] = [("could", finding.could)]
     if finding.observed is not None and finding.proof is None:
         of_shape = "" if finding.observed.effect == "not asked" else "on a file like this: "

@@ -1,8 +1,9 @@
 """A report as JUnit XML, as Jenkins, GitLab and others show it in their test panels.
 
-In a check, each file is a test suite.  Its test cases are whether it could be judged, and one for each family of rules: as many for a
-broken file as for a sound one.  In a run, each family is a suite and each request a test case, the gravest that was observed first.  What was not
-asked has no test case: it is a property of the first suite.  Well-formed lies are never scored, and so are not here.
+In a check, each file is a test suite.  Its test cases are whether it could be judged, and one for each family
+of rules: as many for a broken file as for a sound one.  In a run, each family is a suite and each request a
+test case, the gravest that was observed first.  Cases that were not asked have no test case: they are a
+property of the first suite.  Well-formed lies are never scored, and so are not here.
 """
 
 from __future__ import annotations

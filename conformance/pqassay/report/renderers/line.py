@@ -18,7 +18,7 @@ Part = tuple[str, str] | str
 
 
 def plain_console(stream: TextIO) -> Console:
-    """A console that takes nothing for markup and breaks no lines: names and values come from strangers."""
+    """A console without markup and line breaks: names and values are untrusted."""
     from rich.console import Console  # noqa: PLC0415 - the HTML of a report, in a browser too, needs none
 
     return Console(file=stream, highlight=False, markup=False, soft_wrap=True, emoji=False)

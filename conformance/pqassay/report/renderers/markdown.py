@@ -1,7 +1,8 @@
 """The report of a check as Markdown: a short summary for the page of a CI job, or for a comment.
 
-Findings are grouped by rule, each with its first files.  Text out of files is escaped, so that it can be neither markup
-nor a mention.  GitHub refuses summaries of more than 1 MiB: what does not fit is cut, and the last line says so.
+Findings are grouped by rule, each with its first files.  Text from files is escaped, so it cannot be markup
+or a mention.  GitHub refuses summaries of more than 1 MiB: what does not fit is cut, and the last line says
+so.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def _blocks(shown: View) -> Iterator[str]:
     if shown.not_failing:
         yield f"**{escaped(shown.not_failing)}**"
     if shown.alarms:
-        yield "### Lists of known findings that do not hold"
+        yield "### Stale lists of known findings"
         yield _list([escaped(alarm) for alarm in shown.alarms], "entries")
     if lost := [group for group in shown.groups if group.tone == "unknown"]:
         yield "### Not judged"
@@ -106,7 +107,7 @@ def _blocks(shown: View) -> Iterator[str]:
         yield _list([f"{code(group.name)}: {escaped('; '.join(group.remarks))}" for group in partly], "files")
     yield from _rules(shown)
     if known := [item for item in shown.items if item.known]:
-        yield f"{len(known):,} known, which count for nothing."
+        yield f"{len(known):,} known, which do not count."
     yield from _rest(shown)
 
 

@@ -1,7 +1,7 @@
 """A page of HTML that needs nothing else: no network, no fonts, no files beside it.
 
-A policy in the page forbids every request and every script but its own.  What comes out of files is escaped, first what is not
-printable, then what would be markup.
+A policy in the page forbids every request and every script but its own.  Text from files is escaped: first
+unprintable characters, then markup.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def write_page(template: str, stream: TextIO, style: str, script: str = "", **na
         stream: Where to.
         style: The style sheet, of this package.
         script: The script, of this package; empty for none.
-        names: What the template is given.
+        names: The variables of the template.
     """
     policy = (
         "default-src 'none'",

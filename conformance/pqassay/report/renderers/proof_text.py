@@ -22,7 +22,7 @@ STYLES = {"rows lost": "bold red", "wrong rows": "bold red", "refused": "yellow"
 
 HEADLINES = {
     "misled": "",
-    "refused": "no engine here gives wrong rows, and some give none; ",
+    "refused": "no engine here returns wrong rows, but some return none; ",
     "not misled": "no engine here is misled by it today; ",
 }
 
@@ -64,7 +64,7 @@ def _lines(proof: Proof, *, is_whole: bool = True) -> Iterator[tuple[str, Sequen
     asked = [answer.engine for answer in proof.engines if answer.verdict != "not installed"]
     if len(proof.engines) > 1 and all(engine.startswith(ALWAYS_HERE) for engine in asked):
         yield "", [f"no engine is installed here but {ALWAYS_HERE}; {install('engines')} brings others"]
-    yield "", [f"{HEADLINES[proof.outcome]}{rows} by the values in the pages; {tried} tried"]
+    yield "", [f"{HEADLINES[proof.outcome]}{rows} according to the values in the pages; {tried} tried"]
     answers = [each for each in proof.engines if is_whole or each.verdict != "not installed"]
     names = [f"{answer.engine} {answer.version or ''}".rstrip() for answer in answers]
     width = max(map(len, names), default=0)

@@ -40,9 +40,9 @@ LEVELS = {"FAIL": "error", "WARN": "warning", "POLICY": "note", "INFO": "note"}
 NOTIFICATIONS = {
     "not-checked": "Rules that were not checked, and why.",
     "not-judged": "A file that could not be judged.",
-    "note": "Something of a file that no rule judges.",
-    "not-failing": "Findings by rules that came after the release to which the check is pinned.",
-    "stale": "An entry of the baseline that does not hold any more.",
+    "note": "A part of a file that no rule judges.",
+    "not-failing": "Findings of rules that are newer than the pinned release.",
+    "stale": "A stale entry of the baseline.",
 }
 
 Json = dict[str, Any]

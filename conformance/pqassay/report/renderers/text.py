@@ -1,8 +1,8 @@
 """A report for people at a terminal or in a log.
 
-A finding shows what is wrong, what that costs and what to do, with its first bytes; no file takes more than 25 lines.  Further
-findings of a rule take one line, and many files a table.  A verbose report has every finding of the files that it names, with
-all details.  Colour appears on a terminal only; in a pipe the text is plain.
+A finding shows the problem, its effect and the remedy, with its first bytes; a file takes at most 25 lines.
+Further findings of a rule take one line, and many files a table.  A verbose report has every finding of the
+files that it names, with all details.  Colour appears on a terminal only; in a pipe the text is plain.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def render(
     Args:
         report: The report.
         stream: Where to, by default stdout.
-        notes: What must be said beside, a line each.
+        notes: Additional notes, a line each.
         files_named: Files with findings up to which each has a block of its own. If there are more, there are only tables of findings
             by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
         verbose: Whether every finding of these files is shown, with all details.

@@ -27,7 +27,7 @@ class FileAsked:
         case: Its path below the folder, which is the id of its case.
         judged: The outcome of ``pqassay check`` on it.
         rows: Whether its rows are known.
-        readers: What each reader said that was asked about its rows, by name.
+        readers: The answer of each reader that was asked about its rows, by name.
         tags: Features that a reader meets in it.
     """
 
@@ -40,7 +40,7 @@ class FileAsked:
 
 @dataclass(frozen=True)
 class FeatureCount:
-    """What became of the files that have a feature.
+    """The outcomes of files with a feature.
 
     Attributes:
         feature: Its name.
@@ -64,7 +64,7 @@ class Collection:
     Attributes:
         readers: The readers that were asked which rows are right: names and versions.
         files: The files, in the order of their paths.
-        left_out: What was met and not asked about.
+        left_out: Files that were found but not asked about.
         features: Features of files that were not read rightly, those first that never were.
     """
 
@@ -99,7 +99,7 @@ def features(
         tags: The features of each file.
         passed: Files that were answered rightly.
         failed: Files that were not.
-        unsupported: Files of which the library says that it does not have what they take.
+        unsupported: Files that need a capability which the library lacks.
     """
     counts = [
         Counter(tag for case in cases for tag in tags.get(case, ()))
@@ -130,7 +130,7 @@ def suspects(tags: Mapping[str, Sequence[str]], failed: Sequence[str], passed: I
 
 
 def left_out_lines(left_out: Sequence[Ignored]) -> list[str]:
-    """What was not asked about, a line for each reason."""
+    """Files that were not asked about, a line for each reason."""
     return [
         f"{entry.count} left out, {entry.reason}: {', '.join(entry.examples)}{', …' if entry.count > len(entry.examples) else ''}"
         for entry in left_out

@@ -1,4 +1,4 @@
-"""The result of a run of ``pqassay suite run``: what became of each request, the scores, and what was compared with what.
+"""The result of ``pqassay suite run``: the outcome of each request, the scores, and the compared versions.
 
 It belongs to the same family as the report of ``pqassay check``; its JSON Schema in ``schemas/`` is derived from these
 classes.  It holds no times and no machine's paths, so that two runs of the same driver give the same bytes.
@@ -74,24 +74,25 @@ class Result:
         case: Id of the case; ``hello`` for the greeting.
         family: The case's family, empty for the greeting.
         operation: What was asked.
-        outcome: What became of it.
+        outcome: Its outcome.
         reason: Why, in one line; empty for what passed.
         rules: Rules that the case, or the file that was written, is about.
         reader_rules: Rules for readers that the answer breaks.
-        expected: What should have come.
-        actual: What came.
+        expected: The expected answer.
+        actual: The actual answer.
         first_difference: The path of the first member that differs, of a value.
-        stderr: What the driver wrote there, where it gave no answer: the lines that tell most.
+        stderr: The most informative lines of its output if it gave no answer.
         known: An expectation says that this is so.
         title: What the case is about, where something is wrong.
         effect: What a file like this could do to users, where something is wrong.
-        severity: What was observed, see `SEVERITIES`, where something is wrong.
-        cause: What results with the same cause have in common.
+        severity: The observation, see `SEVERITIES`, where something is wrong.
+        cause: The common parts of results with the same cause.
         query: The worst query, of a scan.
         answered: How many queries were answered, of a scan.
         unscored: The case counts in no score: it is not in the revision, or no longer what it was there.
         warnings: What the judge warns of in a file that was written: rule and message, whether the file passed or not.
-        pin: What came, where something is wrong, in words that change only if it says something else; expectations compare it.
+        pin: The actual answer if it is wrong, in words that only change with the answer; expectations compare
+            it.
     """
 
     case: str
@@ -124,7 +125,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Exposure:
-    """What a reader made of a well-formed lie about a file: shown, never scored.
+    """The effect of a well-formed lie on a reader: shown, never scored.
 
     Attributes:
         case: Id of the case.
@@ -222,7 +223,7 @@ class Driver:
         return f"{self.label} ({self.language})" if self.language else self.label
 
     def reads_past(self, family: str, operation: str) -> bool:
-        """Whether it does not know the index of a family, so that this operation shows only that the bytes do not disturb it.
+        """Whether the driver does not know the index of a family, so this operation only shows that the bytes do not disturb it.
 
         >>> Driver([], "", capabilities=["read", "dir.scan"]).reads_past("DIR", "scan")
         True
@@ -301,7 +302,7 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class Submission:
-    """Where results come from that others produced and handed in.
+    """The source of submitted results.
 
     Attributes:
         url: Where they were published: a run of continuous integration, a release, a pull request.
@@ -326,8 +327,8 @@ class RunReport:
         golden_files_sha256: Digest of the inputs of these cases, whether the driver could be asked about them or not.
         expectations_sha256: Digest of the file of expectations, where one was given.
         problems: Expectations that do not hold.
-        exposures: What the driver made of well-formed lies.
-        not_asked: What was not asked, by the capability that is missing.
+        exposures: The effects of well-formed lies on the driver.
+        not_asked: The cases that were not asked, by the capability that is missing.
         index_left_aside: Queries that were answered rightly without the index, though they might have used it.
         options: Options of the command without which a request is not repeated.
         date: The day of the run, of results that are kept.
@@ -335,7 +336,7 @@ class RunReport:
         scored_by: The revision of the golden cases; absent where all cases count, as those of a folder that ``--cases`` names.
         asked: The operations that each case was asked for, by its id.
         refused: Ids of the cases whose file was refused, where a reader may refuse it or give its rows; absent in older results.
-        submitted: Where results come from that are kept and were not produced here.
+        submitted: The source of stored results that were produced elsewhere.
         collection: The files that were asked about in place of golden files: on what each verdict rests, and which features fail.
     """
 
@@ -367,7 +368,7 @@ class RunReport:
 
     @property
     def exit_code(self) -> int:
-        """0 all well, 1 failures, 2 nothing was tested, 3 expectations that do not hold, 4 crashes or protocol errors.
+        """0 all well, 1 failures, 2 nothing was tested, 3 stale expectations, 4 crashes or protocol errors.
 
         The highest wins. Expected results do not count, nor does a case that is not in the revision.
         """
@@ -404,7 +405,7 @@ class RunReport:
 
     @property
     def causes(self) -> list[list[Result]]:
-        """What is wrong, counts and is not expected, by cause: the gravest first, then what is most frequent."""
+        """Unexpected failures that count, by cause: the gravest first, then the most frequent."""
         return _by_cause(self.scored)
 
     @property
@@ -449,7 +450,7 @@ def _gravity(result: Result) -> int:
 def scores(
     results: Sequence[Result], undeclared: Mapping[tuple[str, Operation], int] | None = None
 ) -> list[Score]:
-    """Count outcomes by family and operation, in the order of `Operation`. What is exposed, unsupported or unscored is not scored.
+    """Count outcomes by family and operation, in the order of `Operation`. Exposed, unsupported and unscored results are not scored.
 
     Args:
         results: The results.

@@ -1,8 +1,8 @@
 """The result of a run for people at a terminal or in a log.
 
-What is wrong is shown by cause, the gravest first: failures that have a cause in common are shown once.  The first causes have
-the lines that one needs first and the command that repeats them, further ones a line each.  A verbose text has every cause with
-all lines, at most 25.  Colour appears on a terminal only.
+Failures are shown by cause, the gravest first; failures with a common cause are shown once.  The first causes
+have the lines that one needs first and the command that repeats them, further ones a line each.  A verbose
+text has every cause with all lines, at most 25.  Colour appears on a terminal only.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str,
 
 
 def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
-    """What the files of one cause have in common, and no file has that passed, in a line; none where there is nothing."""
+    """A line with the features that all files of one cause have and no passed file has; no line without such features."""
     if report.collection is None:
         return []
     names = list(dict.fromkeys(result.case for result in results))
@@ -288,7 +288,7 @@ def not_scored(report: RunReport) -> str:
 
 
 def apart(report: RunReport) -> str:
-    """What became of cases that do not count, in a line; empty where there are none."""
+    """A line with the outcomes of cases that do not count; empty if there are none."""
     by, outcomes = report.scored_by, report.summary.unscored
     if by is None or not (by.added or by.changed):
         return ""
@@ -301,7 +301,7 @@ def apart(report: RunReport) -> str:
 
 
 def exposed(report: RunReport) -> str:
-    """What the driver made of well-formed lies, in a line."""
+    """A line with the effects of well-formed lies on the driver."""
     counts: dict[str, int] = {}
     for one in report.exposures:
         counts[one.verdict] = counts.get(one.verdict, 0) + 1
@@ -309,19 +309,19 @@ def exposed(report: RunReport) -> str:
 
 
 def past_foreign(report: RunReport) -> str:
-    """How many files it read whose indexes it does not know, in a line; empty for none."""
+    """A line with the number of files that it read without knowing their indexes; empty for none."""
     passed, asked = (sum(getattr(one, name) for one in report.past_foreign) for name in ("passed", "asked"))
     return f"reads past foreign bytes, counted apart: {passed} of {asked} passed" if asked else ""
 
 
 def undeclared(report: RunReport) -> str:
-    """What was not asked, in a line."""
+    """A line with the cases that were not asked."""
     missing = ", ".join(f"{one.count} for {one.capability}" for one in report.not_asked)
     return f"not asked, since it is not declared: {missing}"
 
 
 def observed(report: RunReport) -> str:
-    """What was observed in all results that count, expected or not, in a line, with the counts that are side by side."""
+    """The observation in all results that count, expected or not, in a line, with the counts that are side by side."""
     counts = observed_counts(report.scored)
     return "; ".join(f"{sign_words(sign)}: {count}" for sign, count in counts.items())
 

@@ -188,7 +188,7 @@ def _with_sentence(rule: str) -> str:
 
 
 def exposure_table(exposures: list[Exposure]) -> list[tuple[str, ...]]:
-    """What a reader made of well-formed lies by family, with a header and the sum; empty where none was asked."""
+    """The effects of well-formed lies on a reader by family, with a header and the sum; empty if none was asked."""
     if not exposures:
         return []
     met = [verdict for verdict in EXPOSURE_VERDICTS if any(one.verdict == verdict for one in exposures)]

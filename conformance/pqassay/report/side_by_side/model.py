@@ -1,7 +1,7 @@
 """Results of several implementations side by side: an overview of each, and cases x implementations.
 
-The matrix has a row for each question (a case and an operation) that at least one implementation did not answer rightly.  What
-became of well-formed lies has rows of its own: it is never scored.
+The matrix has a row for each question (a case and an operation) that at least one implementation did not
+answer rightly.  Well-formed lies have separate rows: they are never scored.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ LIE_GRAVITY = ("rows lost", "wrong rows", "crashed", "refused")
 
 @dataclass(frozen=True)
 class Cell:
-    """What one implementation made of one question.
+    """The result of one implementation for one question.
 
     Attributes:
         mark: A letter or a sign, in parentheses where it is not scored.
         meaning: What the mark means.
-        severity: What was observed, see `SEVERITIES`, where something is wrong.
+        severity: The observation, see `SEVERITIES`, where something is wrong.
         detail: The reason in one line.
     """
 
@@ -122,7 +122,7 @@ class Implementation:
 
     Attributes:
         label: Its name among the others: with its version, and with a number where these are equal.
-        name: What it calls itself; the command where it says nothing.
+        name: Its own name, or the command if it gives none.
         version: Its version.
         language: Its language.
         pqassay: The version that asked.
@@ -134,7 +134,7 @@ class Implementation:
         severities: How many results have each severity, by its number, behind a ``w`` where it is about a writer.
         otherwise: How many results have each outcome without a severity, but those that passed.
         scores: Counts by family and operation.
-        exposure: What it made of well-formed lies, which is never scored.
+        exposure: The effects of well-formed lies, which are never scored.
         not_asked: How many questions were not asked, since a capability is not declared.
         golden_files_sha256: Digest of the golden files that it was asked about.
     """
@@ -203,7 +203,7 @@ class SideBySide:
 
     @property
     def counted(self) -> list[Column]:
-        """What is counted for each implementation beside what passed: marks that occur, the gravest first."""
+        """The marks that are counted for each implementation beside passed cases, the gravest first."""
         columns = [
             Column(
                 SEVERITY_MARKS.get(sign, sign),
@@ -248,7 +248,7 @@ def side_by_side(reports: Sequence[Report | RunReport], names: Sequence[str]) ->
 
     Args:
         reports: The results.
-        names: What messages call them: their files.
+        names: Its name in messages: their files.
 
     Raises:
         UsageError: One of them is the report of a check.

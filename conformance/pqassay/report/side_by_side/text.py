@@ -58,7 +58,7 @@ def render_scores(shown: SideBySide, stream: TextIO) -> None:
 
 
 def overview(shown: SideBySide) -> list[list[str]]:
-    """A row for each implementation behind a header: what passed, its counts by mark, and what was not asked."""
+    """A header, and a row for each implementation: passed cases, counts by mark, and cases that were not asked."""
     columns = shown.counted
     header = [
         "",
@@ -125,7 +125,7 @@ def _table(console: Console, rows: list[list[str]]) -> None:
 
 def _matrix(console: Console, shown: SideBySide) -> None:
     if not shown.rows:
-        write_line(console, "every implementation answered rightly what it was asked")
+        write_line(console, "every implementation was right about everything that it was asked")
         return
     numbers = _numbers(shown)
     head = "not right everywhere"

@@ -147,7 +147,7 @@ class PageBounds:
 
     @Remembered
     def numbers(self) -> tuple[Sequence[int], list[Any], list[Any]]:
-        """As `comparable`, without pages of nothing but NaN.
+        """As `comparable`, without all-NaN pages.
 
         Their bounds are NaN under the total order, and those of the chunk are about the other values.
         """

@@ -228,7 +228,7 @@ def _no_header(source: Source, position: int, end: int, path: str, complete: boo
     raw = source.read(position, min(end - position, LONGEST_HEADER))
     if complete:
         return Malformed(
-            f"the chunk goes on behind its last page: {end - position} of its bytes are not a page",
+            f"the chunk continues after its last page: {end - position} of its bytes are not a page",
             rule="PQF-051",
             field=path.rpartition(".pages[")[0],
             offset=position,
@@ -251,7 +251,7 @@ class _Strides:
         self._length = stride.first
 
     def next(self, skipped: int) -> int:
-        """How much to read for a header that begins ``skipped`` bytes behind what was read before."""
+        """The number of bytes to read for a header that begins ``skipped`` bytes after the previous read."""
         near = skipped <= self._stride.read_over
         self._length = min(2 * self._length, self._stride.most) if near else self._stride.first
         return self._length

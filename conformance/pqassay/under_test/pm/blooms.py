@@ -26,7 +26,8 @@ class GroupFilters(NamedTuple):
         row_group: Its number.
         place: Where its block is stored; ``None`` where that cannot be read.
         raw: The bytes of the entries.
-        packed_end: Where the last filter in this file ends, if a screen proves that nothing is wrong with any; else ``None``.
+        packed_end: The end of the last filter in this file if a screen proves that all filters are right;
+            else ``None``.
     """
 
     blooms: BloomFilters

@@ -24,7 +24,7 @@ READINGS: dict[str, Callable[[bytes], Any]] = {
 
 
 class StoredBound(NamedTuple):
-    """MIN or MAX of one column chunk: its bytes, ``None`` if there is none whose place and width can be right.
+    """The bytes of MIN or MAX of a column chunk; ``None`` without a bound of valid place and width.
 
     Those of many chunks answer the same with arrays.
     """

@@ -74,8 +74,8 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
 class PmChunkFields:
     """The fields of one column chunk as integers, or of many as arrays of integers.
 
-    The condition under which a rule is broken is written once for both: with comparisons, ``&`` and ``|``, and so that no
-    sum or difference exceeds 64 bits where it matters.
+    The condition of a violation is written once for both forms: with comparisons, ``&`` and ``|``, and
+    without relevant sums or differences of more than 64 bits.
 
     Attributes:
         given: The record of the chunk.
@@ -260,7 +260,7 @@ class Screens(Protocol):
         ...
 
     def end_of_filters(self, content: memoryview, entries: bytes, room: tuple[int, int]) -> int | None:
-        """The end of the last bloom filter of a row group, if nothing can be wrong with any; else ``None``."""
+        """The end of the last bloom filter of a row group if all filters are right; else ``None``."""
         ...
 
 

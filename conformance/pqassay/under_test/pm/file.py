@@ -1,6 +1,7 @@
 """A ``_pm`` file while it is judged: its bytes, its header, the chain of its snapshots, and where its blocks are.
 
-What hostile files make long is bounded here: the snapshots that are followed, and the row groups that they list together.
+This limits the work for hostile files: the number of snapshots to follow, and of row groups that they list in
+total.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Chain:
     Attributes:
         source: The committed bytes.
         snapshots: Those that can be read.
-        problem: What is wrong with the next one.
+        problem: The problems of the next one.
         cut: Why the rest is not judged, where the chain is too long.
     """
 
@@ -338,12 +339,12 @@ class PmUnderTest:
 
     @Remembered
     def newest(self) -> Snapshot:
-        """The newest snapshot. Raises what `header` raises, and PM-012 to PM-015, PM-085, PM-086."""
+        """The newest snapshot. Raises the errors of `header`, and PM-012 to PM-015, PM-085, PM-086."""
         return pm_file.read_snapshot(self.source, self.header, self.size)
 
     @Remembered
     def chain(self) -> Chain:
-        """All snapshots. Raises what `newest` raises; what is wrong with earlier ones is in the chain."""
+        """All snapshots. Raises the errors of `newest`; errors of earlier snapshots are in the chain."""
         chain, row_groups = Chain(self.source, [self.newest]), self.newest.fields.row_group_count
         if row_groups > MOST_ROW_GROUPS:
             chain.cut = f"there are more than {MOST_ROW_GROUPS:,} row groups"

@@ -22,7 +22,7 @@ _MORE_THAN_NODES = 4
 
 
 class Limit(NamedTuple):
-    """What a type says about the values of a column: distinct ones, at most, or with ``is_length`` the length of all lists of a group."""
+    """The claim of a type about the values of a column: the maximum number of distinct values or, with ``is_length``, the length of all lists of a group."""
 
     node: SchemaNode
     number: int
@@ -35,7 +35,7 @@ def arrow_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
 
 
 def arrow_limits(value: str, root: SchemaNode) -> list[Limit]:
-    """What the types of a copy say about the values; nothing if it does not describe this schema. Raises as `arrow_faults` does."""
+    """The claims of the types of a copy about the values; none if it does not describe this schema. Raises as `arrow_faults` does."""
     return [each for each in _compared(value, root) if isinstance(each, Limit)]
 
 

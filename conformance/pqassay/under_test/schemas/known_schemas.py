@@ -1,4 +1,4 @@
-"""The schema of a file: its leaves, and what it alone decides of them, once for all files of a lake that share it."""
+"""The schema of a file: its leaves and everything that depends only on them, computed once for all files of a lake with this schema."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Schema:
     """
 
     def __init__(self, metadata: FileMetaData) -> None:
-        """Raise what `pqassay_spec.parquet.schema.leaf_columns.leaves` does."""
+        """Raise the errors of `pqassay_spec.parquet.schema.leaf_columns.leaves`."""
         self.elements: Sequence[SchemaElement] = metadata.schema
         self.leaves = leaves(metadata)
         self.are_defined = all(leaf.is_defined for leaf in self.leaves)
@@ -40,7 +40,7 @@ class Schema:
         self._views: dict[Any, Any] = {}
 
     def view(self, make: Callable[[Schema], View]) -> View:
-        """What somebody else makes of it, made once."""
+        """A result that another module computes from it, made once."""
         if make not in self._views:
             self._views[make] = make(self)
         return cast("View", self._views[make])
@@ -50,7 +50,7 @@ _known: list[Schema] = []
 
 
 def schema_of(metadata: FileMetaData) -> Schema:
-    """The schema of a footer. Raises what `Schema` does."""
+    """The schema of a footer. Raises the errors of `Schema`."""
     global _known  # noqa: PLW0603 - a cache, replaced as a whole
     for known in _known:
         if known.elements is metadata.schema:

@@ -1,7 +1,7 @@
 """Copies of the schema in the footer's key-value metadata: what is found in each, once for all files of a lake that share it.
 
-A copy and the schema that it describes decide everything, and most files of a lake have both in common with the file before: so what
-was found is remembered by both.
+The result depends only on a copy and its schema, and most files of a lake share both with the previous file.
+So the result is cached by both.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The releases of the format that a file shows its writer knew, by the marks that it bears.
 
-Nothing is looked for until a rule asks that is younger than what all writers know; then the footer is walked, after it what
-is read anyway at the tier: column indexes, offset indexes and page headers.
+The search starts when a rule is newer than the release that all writers know. It looks at the footer, then at
+structures that the tier reads anyway: column indexes, offset indexes and page headers.
 """
 
 from __future__ import annotations

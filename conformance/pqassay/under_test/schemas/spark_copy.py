@@ -25,7 +25,7 @@ def spark_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
     """Where the copy does not describe this schema. Raises `Malformed` where Spark cannot read it."""
     schema = as_object(read_json(value, READABLE))
     if schema is None or schema.get("type") != "struct":
-        raise Malformed("its JSON is not that of a struct", rule=READABLE)
+        raise Malformed("its JSON is not a struct", rule=READABLE)
     _require_readable(schema, 0)
     yield from _members(_fields(schema), root.children, "the schema", None)
 

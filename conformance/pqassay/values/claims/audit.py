@@ -1,12 +1,14 @@
 """The audit of values: each column chunk is decoded once, and everything that is claimed about it is compared with the same decoded values.
 
-A family of claims (`Family`) gives for each chunk its claims (`ChunkClaims`), or that it claims nothing; chunks of which nothing
-is claimed are not decoded.  The rules about a Parquet file, an embedded index and an index directory are families of the
-audit of its values, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by `audit`.
+A family of claims (`Family`) returns the claims about each chunk (`ChunkClaims`), or none; chunks without
+claims are not decoded.  The rules about a Parquet file, an embedded index and an index directory are families
+of the audit of its values, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by
+`audit`.
 
-Several column chunks of a row group are decoded and compared at the same time; no more of them are in memory than there are
-threads, and the columns by which the row group is sorted, which are compared together.  The bodies of their pages are surveyed in the
-same threads, after the values are decoded: a page that is known to decompress need not be decompressed again.
+Several column chunks of a row group are decoded and compared at the same time; no more of them are in memory
+than there are threads, and the columns by which the row group is sorted, which are compared together.  The
+same threads survey the page bodies after decoding the values: a page that is known to decompress need not be
+decompressed again.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ class ChunkClaims(Protocol):
 
     @property
     def compared(self) -> Sequence[Compared]:
-        """What came of each claim that was compared with the values, as far as it says whether these are right."""
+        """The outcome of each compared claim, if it shows whether the values are right."""
         ...
 
     def judge(self, values: ChunkValues) -> None:
@@ -75,7 +77,10 @@ _FAMILIES: list[Callable[[FileUnderTest], Family]] = []
 
 
 def claiming(make: Callable[[FileUnderTest], Family]) -> Callable[[FileUnderTest], Family]:
-    """Register what makes a family of claims, which raises `FormatError`, `NotChecked` or `NotApplicable` where there is nothing to claim."""
+    """Register a function that makes a family of claims.
+
+    It raises `FormatError`, `NotChecked` or `NotApplicable` if there are no claims.
+    """
     _FAMILIES.append(make)
     return make
 
@@ -217,6 +222,7 @@ class _Auditors:
             self._weigh(chunk, values, [each for claim in claims for each in claim.compared])
         finally:
             values.forget()
+            chunk.forget_frames()
 
     def _weigh(self, chunk: ColumnChunkUnderTest, values: ChunkValues, compared: Sequence[Compared]) -> None:
         """Weigh the values against what contradicts them, if anything does."""

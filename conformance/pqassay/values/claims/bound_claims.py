@@ -1,6 +1,6 @@
 """Claims that are bounds, of a column chunk or of each of its pages: no value lies beyond them.
 
-What compares them with the values is `pqassay.values.claims.bounds`.
+They are compared with the values by `pqassay.values.claims.bounds`.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class BoundsOfPages(Claim):
 
     Attributes:
         chunk: The chunk.
-        side: What they are called: ``lower`` or ``upper``, with what tells them from others.
+        side: Their names: ``lower`` or ``upper``, with what tells them from others.
         raws: Their bytes, ``None`` for pages without.
         order: How values compare with them, and are shown; only where the comparison is given it may be ``None``.
         field: The place of each, by the number of its page.

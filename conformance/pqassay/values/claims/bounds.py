@@ -153,7 +153,7 @@ class BoundsAudit:
             yield ValueBeyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
 
     def pages_within(self, order: Order, raws: Sequence[bytes | None], *, above: bool) -> NDArray[np.int64]:
-        """The pages all of whose values lie within their bound, and none on it. Raises as `of_pages` does."""
+        """The pages whose values are all inside the bound without reaching it. Raises as `of_pages` does."""
         _ = self.found.page_starts
         given = self._in(order, raws)
         extremes = given.extremes

@@ -49,7 +49,7 @@ class ChunkCount(Claim):
 
 @dataclass(frozen=True)
 class NullsOfChunk(ChunkCount):
-    """A count of nulls, of which those around the values of a list are a rule of their own.
+    """A count of nulls; a separate rule judges nulls around the values of a list.
 
     Attributes:
         of_lists: Whether it is judged where it leaves out nulls and empty lists around the values, and nothing else; or everywhere

@@ -1,4 +1,4 @@
-"""What a GeoParquet document says about a column, compared with its values."""
+"""The claims of a GeoParquet document about a column, compared with its values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Geometries among byte arrays: which cannot be read, and the points of the others.
 
-`pqassay_spec.parquet.encoding.wkb` reads one after the other, but for columns of points with x and y alone; the numbers of the points
-are taken from the bytes run by run.
+`pqassay_spec.parquet.encoding.wkb` reads one after the other, except for columns of points with only x and y,
+whose numbers are taken from the bytes run by run.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class OffBox(NamedTuple):
 
 
 class Strictness(NamedTuple):
-    """What counts as outside.
+    """The rule for being outside.
 
     Attributes:
         is_exact: Whether numbers are compared as they are; otherwise the last digits, and other longitudes of the same place of a

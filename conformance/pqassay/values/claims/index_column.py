@@ -1,7 +1,7 @@
 """The values of string columns, compared with those of an index, chunk by chunk.
 
-Memory stays at the index, a bit for each value of it and each column, and a bounded number of hashes and examples of each column,
-however many distinct values it has.
+Memory is limited to the index, a bit for each of its values and each column, and a bounded number of hashes
+and examples per column, for any number of distinct values.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class IndexFamily:
         index: The values of the index.
 
     Attributes:
-        comparisons: What came of each column; why it was not compared, where it was not.
+        comparisons: The outcome of each column; why it was not compared, where it was not.
     """
 
     def __init__(self, columns: Sequence[tuple[int, SchemaLeaf]], index: IndexValues) -> None:
@@ -175,7 +175,10 @@ class _IndexClaim:
         self.compared: list[Compared] = []
 
     def judge(self, values: ChunkValues) -> None:
-        """Compare the values. Where several columns may be meant, it says nothing of one of them that it lacks values."""
+        """Compare the values.
+
+        If several columns are possible, it does not report missing values for any of them.
+        """
         holds_all = self._comparison.add(values)
         if len(self._family.comparisons) == 1:
             self.compared.append(Compared("idx1.payload", compares_values=True, is_broken=not holds_all))

@@ -36,7 +36,7 @@ class JoinedRows(ValueRule):
         self._groups: dict[int, dict[int, list[Any]]] = {}
 
     def take(self, values: ChunkValues) -> Any:
-        """What is needed of a chunk, in one thread among several. Raises `FormatError` and `NotChecked`."""
+        """Takes the needed data of a chunk, in one of several threads. Raises `FormatError` and `NotChecked`."""
         raise NotImplementedError
 
     def compare(self, group: int, taken: Mapping[int, Any], /) -> Iterable[Violation]:
@@ -47,7 +47,7 @@ class JoinedRows(ValueRule):
         """Take note that the rows of a row group are not known."""
 
     def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """What is claimed of one of the columns."""
+        """The claims about one of the columns."""
         if chunk.ordinal in self.ordinals:
             yield _Column(self, chunk)
 
@@ -90,7 +90,7 @@ class _Column(Claim):
         self._taken: list[Any] = []
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """Take what is needed; what comes of it is known beside the other columns."""
+        """Take the needed values; the result is available when the other columns have been read."""
         self._taken.append(self._rule.take(values))
         return iter(())
 
@@ -111,7 +111,7 @@ class RuleOfJoins(ValueRule):
         self.joins: list[JoinedRows] = []
 
     def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """What is claimed of the columns of each."""
+        """The claims about the columns of each."""
         for join in self.joins:
             yield from join.claims(chunk)
 

@@ -212,7 +212,7 @@ class Bounds:
         return next((claim.order for claim in self.sides.values()), None)
 
     def ranges(self, values: ChunkValues, pages: Sequence[int] = ()) -> Iterator[Range]:
-        """The whole chunk, or the pages that contradict the bounds, and others that are asked for. Raises what `page_starts` does."""
+        """The whole chunk, or the pages that contradict the bounds, and others that are asked for. Raises the errors of `page_starts`."""
         order, low, high = self.order, self.sides.get(False), self.sides.get(True)
         if order is None:
             return

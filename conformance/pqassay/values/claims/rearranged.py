@@ -26,7 +26,7 @@ def is_of_one_width(values: Any) -> bool:
 
 
 def arrangements(values: Any) -> Iterator[tuple[str, Any]]:
-    """What values would be with their bytes in another order, and what has to be done to them for it.
+    """Values with their bytes in another order, and a description of the change.
 
     Args:
         values: Values of one width and of one page, without nulls; no dictionary.
@@ -78,7 +78,7 @@ def _by_batches(stored: Rows, batch: int, width: int) -> Rows:
 
 
 def fitting_arrangement(values: Any, fits: Callable[[Any], bool]) -> str:
-    """What has to be done to values so that they fit; empty if nothing that is tried makes them.
+    """The change that makes values fit; empty if none of the tried changes does.
 
     Args:
         values: As for `arrangements`.

@@ -1,7 +1,7 @@
 """Rules about values, put to each column chunk while it is decoded.
 
-A value rule says what a thing claims (`Claim`), before anything is decoded; where there is nothing to compare, it makes no
-claim, and does not apply.  Once the chunk is decoded, each claim is compared with its values.  Chunks are compared in several
+A value rule returns the claims of a thing (`Claim`) before anything is decoded. Without a claim, it does not
+apply.  Once the chunk is decoded, each claim is compared with its values.  Chunks are compared in several
 threads; what concerns several chunks is settled one chunk after the other, in their order.
 
 How rules are declared is said in `pqassay.checks.value_rules`.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Claim:
-    """What a rule says about the values of a column chunk.
+    """The claims of a rule about the values of a column chunk.
 
     Attributes:
         needs_values: Whether the chunk has to be decoded for it.
@@ -40,7 +40,7 @@ class Claim:
         raise NotImplementedError
 
     def settle(self) -> Iterable[Violation]:
-        """What is known only beside the chunks before, in their order. Raises as `compare` does."""
+        """Results that also need the previous chunks, in order. Raises as `compare` does."""
         return ()
 
 
@@ -81,7 +81,7 @@ class ValueRule:
     """A rule about the values of a file, made for each file.
 
     Attributes:
-        outcome: What came of it.
+        outcome: Its outcome.
     """
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
@@ -93,7 +93,7 @@ class ValueRule:
         raise NotImplementedError
 
     def finish(self) -> Iterable[Violation]:
-        """What all chunks together decide, once they are settled. Raises as `claims` does."""
+        """Results of all chunks together, after they were evaluated. Raises as `claims` does."""
         return ()
 
 
@@ -119,8 +119,8 @@ class Stated(NamedTuple):
     """A value rule as it is declared.
 
     Attributes:
-        statement: A function that yields the claims about a thing, or, in a family of another kind, where the thing breaks the
-            rule; or a class of rules, where something has to be known of several chunks.
+        statement: A function that yields the claims about a thing or, in other kinds of families, the places
+            that break the rule; or a class, if the rule needs several chunks.
         among: The chunks that it is about; ``None`` for all.
     """
 
@@ -128,7 +128,7 @@ class Stated(NamedTuple):
     among: Things | None = None
 
     def made(self, file: FileUnderTest, outcome: Outcome) -> ValueRule:
-        """The rule, for one file. Raises what keeps it from being tested."""
+        """The rule, for one file. Raises the error that prevents the test."""
         if isinstance(self.statement, type):
             rule: ValueRule = self.statement(file, outcome)
             return rule
@@ -144,7 +144,7 @@ class RuleFamily:
         thing: What the rules are about, of a chunk.
 
     Attributes:
-        outcomes: What came of each rule.
+        outcomes: The outcome of each rule.
     """
 
     def __init__(
@@ -259,7 +259,7 @@ class _ClaimsOfChunk:
                     self.compared.append(Compared(rule.field, rule.compares_values, is_broken, claim))
 
     def settle(self) -> None:
-        """Settle what concerns several chunks, and add what came of the claims to what came of those about other chunks."""
+        """Evaluate claims about several chunks, and add the results to those of other chunks."""
         for rule_id, claim in self._claims:
             self._note(rule_id, claim.settle)
         self._claims.clear()

@@ -1,7 +1,7 @@
 """The rows of a variant: its metadata, its values, and what is shredded of them, column beside column.
 
 The columns of a variant have the same *slots*: one for each time that the group may occur, null or not; an element of a shredded list has
-one of its own.  What is looked at is looked at once for each pair of a value and its metadata.
+one of its own.  Each pair of a value and its metadata is examined once.
 """
 
 from __future__ import annotations

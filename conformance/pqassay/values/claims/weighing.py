@@ -1,9 +1,10 @@
 """Values or metadata: which is likelier to be wrong where claims about a column chunk contradict its values.
 
-The judge cannot know, but it can weigh.  Damage in a page leaves traces: its CRC is wrong; structures that were made independently
-contradict the values and agree with each other; no value reaches the bounds; the values are all zero, or fit the bounds once their
-bytes are put in another order.  A false claim leaves others: structures beside it fit the values, and bounds occur among these.
-Each trace counts points, above zero for damaged values.  About counts of nulls, NaN and rows, only other counts of them say anything.
+The judge cannot know, but it can weigh.  Damage in a page leaves traces: a wrong CRC, independent structures
+that contradict the values but agree with each other, bounds that no value reaches, values that are all zero,
+or values that fit the bounds after reordering their bytes.  A false claim leaves others: structures beside it
+fit the values, and bounds occur among these. Each trace counts points, above zero for damaged values.  About
+counts of nulls, NaN and rows, only other counts of them say anything.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def weigh(values: ChunkValues, compared: Sequence[Compared]) -> Mapping[Topic, W
     for topic, structures in contradicting.items():
         others = fitting[topic] - structures
         if topic == "counts":
-            traces = [(-1, "counts are seldom damaged in a page"), *_agreement(structures, points=1)]
+            traces = [(-1, "damaged pages rarely change counts"), *_agreement(structures, points=1)]
             traces += [(-3, f"the values fit {name}") for name in sorted(others)]
         else:
             traces = list(_agreement(structures, points=2))
@@ -96,7 +97,7 @@ def weigh(values: ChunkValues, compared: Sequence[Compared]) -> Mapping[Topic, W
             if STATISTICS in structures and (column := _column_with_bounds_of(values.chunk)):
                 traces.append((-4, f"its bounds are those of column {column}"))
             if any(each.is_broken and not each.compares_values for each in compared):
-                traces.append((2, "values do not fit their type either"))
+                traces.append((2, "values also do not fit their type"))
         traces += _of_checksums(values.chunk)
         weighings[topic] = _weighed(traces, structures)
     return weighings
@@ -163,7 +164,7 @@ def _of_filter(values: ChunkValues) -> Iterator[Trace]:
     if any(holds_nothing(page_of(values, page)) for page in pages.tolist()):
         yield 2, "all values of a page that are missing in the bloom filter are zero"
     elif len(values.distinct()) >= MANY > 1 == len(pc.unique(plain(values.values.filter(pa.array(missing))))):
-        yield 1, "one value alone is missing in the bloom filter"
+        yield 1, "only one value is missing in the bloom filter"
 
 
 def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool) -> Iterator[Trace]:
@@ -175,7 +176,7 @@ def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool)
         pages = [page for page in parts if page is not None]
         yield from _of_suspects(suspects[0], list(parts.values()), len(values.starts) - 1)
         if copied := _copied(values, pages):
-            yield 4, "pages {} and {} hold the same values".format(*copied)
+            yield 4, "pages {} and {} have the same values".format(*copied)
         if len(suspects) > 1 and not any(each.met for each in suspects):
             yield 1, f"{len(suspects)} pages reach neither of their bounds"
     for kept in bounds:
@@ -216,7 +217,7 @@ def _of_suspects(suspect: Range, parts: Sequence[Any], pages: int) -> Iterator[T
     elif suspect.are_far:
         yield 3, f"{where} that lie beyond the bounds are far from them"
     elif suspect.are_near:
-        yield -2, f"{where} lie beyond the bounds by little"
+        yield -2, f"{where} are only slightly beyond the bounds"
     met, (below, above) = suspect.met, suspect.crossed
     is_of_both, is_much = bool(below.any() and above.any()), suspect.share >= MUCH
     if not any(map(any, suspect.raws)) and len(suspect.raws) > 1 and not met:
@@ -281,4 +282,4 @@ def _of_checksums(chunk: ColumnChunkUnderTest) -> Iterator[Trace]:
     if wrong:
         yield 8, f"the CRC of page {wrong[0]} is wrong"
     elif pages and all(page.header.crc is not None for page in pages):
-        yield -1, "the CRCs of its pages are right: their bytes are as they were written"
+        yield -1, "the CRCs of its pages are right: their bytes did not change"

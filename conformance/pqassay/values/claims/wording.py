@@ -1,4 +1,4 @@
-"""What messages about values have in common: where a value is, and how many are like it."""
+"""The common parts of messages about values: where a value is, and how many are like it."""
 
 from __future__ import annotations
 

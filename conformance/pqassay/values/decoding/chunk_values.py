@@ -47,23 +47,31 @@ class Decoders:
 
     def __init__(self, file: FileUnderTest) -> None:
         self._file = file
-        self._open: dict[tuple[bool, bool], pq.ParquetFile] = {}
+        self._open: dict[tuple[bool, bool], pq.ParquetFile | NotChecked] = {}
 
     def opened(self, *, dictionaries: bool, is_bare: bool = False) -> pq.ParquetFile:
-        """A decoder, with a bare footer if wanted. Raises `NotChecked` where pyarrow refuses the footer."""
+        """A decoder, with a bare footer if wanted. Raises `NotChecked` where pyarrow refuses the footer, which it is asked once."""
         key = dictionaries, is_bare
         if key not in self._open:
             footer, metadata = bytes(self._file.footer), self._file.metadata
             if is_bare:
                 metadata = bare(metadata)
                 footer = bytes(grammar(FileMetaData).build(metadata))
-            self._open[key] = open_physical(self._file.source, footer, metadata, dictionaries=dictionaries)
-        return self._open[key]
+            try:
+                self._open[key] = open_physical(
+                    self._file.source, footer, metadata, dictionaries=dictionaries
+                )
+            except NotChecked as reason:
+                self._open[key] = reason
+        if isinstance(opened := self._open[key], NotChecked):
+            raise opened
+        return opened
 
     def close(self) -> None:
         """Close what was opened."""
         for file in self._open.values():
-            file.close()
+            if not isinstance(file, NotChecked):
+                file.close()
 
 
 class ChunkValues:
@@ -138,7 +146,10 @@ class ChunkValues:
                 _ = self.counts
 
     def remembered(self, make: Callable[[ChunkValues], Made]) -> Made:
-        """What somebody finds out about these values, once for all who ask. Raises what ``make`` does, each time."""
+        """A result of another module about these values, computed once.
+
+        Raises the errors of ``make``, each time.
+        """
         if make not in self._remembered:
             self._remembered[make] = make(self)
         return cast("Made", self._remembered[make])
@@ -176,7 +187,7 @@ class ChunkValues:
 
     @cached_property
     def null_counts(self) -> Sequence[int]:
-        """The null counts that may be meant, see `pqassay_spec.parquet.encoding.null_counts`. For lists, raises what `counts_of` does."""
+        """The null counts that may be meant, see `pqassay_spec.parquet.encoding.null_counts`. For lists, raises the errors of `counts_of`."""
         leaf = self.chunk.leaf
         try:
             histogram = counts_of(self.chunk).definition_histogram.sum(axis=0).tolist()
@@ -198,7 +209,7 @@ class ChunkValues:
 
     @cached_property
     def page_starts(self) -> NDArray[np.int64]:
-        """The place where the values of each data page begin, and behind them where the last ones end. Raises what `counts` does."""
+        """The place where the values of each data page begin, and behind them where the last ones end. Raises the errors of `counts`."""
         return np.concatenate(([0], np.cumsum(self.counts.non_null)))
 
     @cached_property
@@ -269,7 +280,7 @@ class ChunkValues:
         return np.asarray((numbers == 0) & (np.signbit(numbers) == negative), np.bool_)
 
     def sums(self, of: NDArray[Any]) -> NDArray[np.int64]:
-        """The sums over the values of each page, int64. Raises what `counts` does."""
+        """The sums over the values of each page, int64. Raises the errors of `counts`."""
         found = np.zeros(len(self.page_starts) - 1, np.int64)
         filled = np.flatnonzero(self.counts.non_null)
         if len(filled):
@@ -307,14 +318,14 @@ class ChunkValues:
         return 0 if numbers is None else len(np.unique(numbers[~self.is_nan]))
 
     def distinct_in_pages(self) -> NDArray[np.int64]:
-        """The number of distinct values of each page, by their bytes. Raises what `counts` does."""
+        """The number of distinct values of each page, by their bytes. Raises the errors of `counts`."""
         if pa.types.is_dictionary(self.values.type):
             entries = _numbered(self.values.dictionary)
             return self._distinct_in_pages(entries[self.values.indices.to_numpy()])
         return self._distinct_in_pages(_numbered(self._by_bytes()))
 
     def distinct_numbers_in_pages(self) -> NDArray[np.int64]:
-        """The number of distinct numbers of each page, of a type of IEEE 754; NaN left out. Raises what `counts` does."""
+        """The number of distinct numbers of each page, of a type of IEEE 754; NaN left out. Raises the errors of `counts`."""
         numbers = self._numbers()
         if numbers is None:
             raise NotChecked(f"column {self.chunk.column} holds no floating point numbers", "file")

@@ -1,7 +1,7 @@
 """Page bodies without compression, and whether they have the length that their header says.
 
-pyarrow's codecs do the work.  Those that cannot work piecewise are told how long the result is and do not say how long it
-was; so what they make is measured otherwise.
+pyarrow's codecs do the work.  Codecs that cannot work piecewise need the length of the result and do not
+return the actual length, so it is measured differently.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _require_lzo(raw: memoryview, length: int) -> None:
     with suppress(Malformed):
         if sum(block.content for block in lz4_framing.blocks(raw)) == length:
             return
-    message = "the page does not end as LZO does, nor is it framed as Hadoop frames blocks"
+    message = "the page does not end like LZO data, and has no Hadoop framing"
     raise Malformed(message, expected="bytes compressed by LZO", actual=f"{len(raw)} bytes that are not")
 
 

@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 class FaultKind(Enum):
-    """What is wrong with a page.
+    """The problems of a page.
 
     Attributes:
         rule: The rule about it; its declaration enters it.
@@ -29,9 +29,9 @@ class FaultKind(Enum):
     SEVERAL_MEMBERS = "it is compressed by GZIP in several members"
     OTHER_FRAMING = "it is compressed by LZ4 without the framing of Hadoop"
     WRONG_CRC = "its CRC is not that of its body"
-    BAD_LEVELS = "its levels cannot be decoded, are not as many as its values, or exceed the greatest"
+    BAD_LEVELS = "its levels cannot be decoded, differ in number from its values, or exceed the maximum"
     LEVELS_RUN_ON = "runs follow its levels"
-    STRAY_ENTRY = "an entry goes on with a list that is not there"
+    STRAY_ENTRY = "an entry continues a list that does not exist"
     CUT_RUN = "its last packed run is not stored as a whole"
     EMPTY_RUN = "a run holds no value"
     WIDE_RUN = "a run repeats a value of more bits than values have"
@@ -51,7 +51,7 @@ class FaultKind(Enum):
     UNKNOWN_CODEC = "there is no such codec"
     UNKNOWN_ENCODING = "the format does not define its encoding"
     UNKNOWN_LEVEL_ENCODING = "levels have no such encoding"
-    BIT_PACKED_LEVELS = "its levels have the deprecated encoding, whose bits pyarrow takes from the other end"
+    BIT_PACKED_LEVELS = "its levels have the deprecated encoding, whose bits pyarrow reads in reverse order"
     UNSUITABLE_ENCODING = "values of its type have no such encoding"
     UNSUITABLE_ENTRY_ENCODING = "entries of a dictionary have no such encoding"
 
@@ -87,9 +87,10 @@ class PageFault(NamedTuple):
 
     Attributes:
         kind: What is wrong.
-        expected, actual: What should be there, and what is: bytes, bits, values; bits beyond 64 are 0.
+        expected, actual: The expected and the actual bytes, bits or values; bits beyond 64 are 0.
         place: Which entry of the page it is about, or how many.
-        words: What codecs and decoders say; a decoder that refuses bytes: why, what it expects, and what there is.
+        words: Messages of codecs and decoders; if a decoder refuses bytes: the reason, the expected and the
+            actual value.
     """
 
     kind: FaultKind

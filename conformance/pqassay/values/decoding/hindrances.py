@@ -12,7 +12,7 @@ from pqassay.values.decoding.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.encoding.names import CODECS
-from pqassay_spec.parquet.thrift import CompressionCodec, Encoding, Type
+from pqassay_spec.parquet.thrift import CompressionCodec, DictionaryPageHeader, Encoding, Type
 
 GREATEST_NESTED = (1 << 31) - 1
 """Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
@@ -20,8 +20,8 @@ GREATEST_NESTED = (1 << 31) - 1
 MOST_DECODED, MOST_FOR_A_BYTE = 3 << 29, 16
 """Bytes that the values of one column chunk may take decoded, or for each byte that is stored if those are more: a run of a few bytes can stand for gigabytes."""
 
-INDEX_WIDTH, OF_A_LIST = 4, 8
-"""Bytes of an index or an offset, and of the levels of a value in a list."""
+INDEX_WIDTH, OF_A_LIST, OF_AN_ENTRY = 4, 8, 16
+"""Bytes of an index or an offset, of the levels of a value in a list, and of a byte array beside its bytes in a dictionary."""
 
 BESIDE_A_VALUE = 8
 """Bytes of a page beside those of each value, at most: its length and its levels."""
@@ -80,12 +80,15 @@ def require_modest(chunk: ColumnChunkUnderTest) -> None:
     size = values * (width or WIDTHS.get(leaf.element.type or 0) or INDEX_WIDTH)
     if leaf.max_repetition_level:  # each has a place in a list, and two levels
         size += values * OF_A_LIST
+    headers = [page.own_header for page in pages]
+    entries = sum(max(each.num_values, 0) for each in headers if isinstance(each, DictionaryPageHeader))
+    size += entries * (width or WIDTHS.get(leaf.element.type or 0) or OF_AN_ENTRY)
     if leaf.element.type == Type.BYTE_ARRAY:
         size += sum(page.header.uncompressed_page_size for page in pages)
     stored = sum(page.header.compressed_page_size for page in pages)
     if size > max(MOST_DECODED, MOST_FOR_A_BYTE * stored):
         raise NotChecked(
-            f"row group {chunk.row_group} of column {chunk.column} counts {values:,} values, which would take {size:,} bytes of memory",
+            f"row group {chunk.row_group} of column {chunk.column} counts {max(values, entries):,} values, which would take {size:,} bytes of memory",
             "tool",
         )
 

@@ -155,7 +155,7 @@ def bound_keys(
 ) -> tuple[Keys, NDArray[np.bool_]]:
     """The keys of bounds, and which of them bound anything.
 
-    A bound that is not a value of its type bounds nothing, nor does NaN under the type-defined order, nor ``None``.
+    ``None``, a bound that is not a value of its type, and NaN under the type-defined order bound nothing.
 
     Args:
         order: The order of the column.

@@ -1,7 +1,7 @@
 """Runs of levels and dictionary indexes, decoded with numpy, and what the levels of a chunk count.
 
 `pqassay_spec.parquet.encoding.levels` says what the runs mean, one value after the other; `read_runs` is tested to agree with it.
-What is counted is counted run by run: a run of a million nulls takes no more memory than one of eight.
+Counting goes run by run: a run of a million nulls takes no more memory than a run of eight.
 """
 
 from __future__ import annotations
@@ -382,7 +382,7 @@ def counted(header: DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader) ->
 
 
 def flat_counts(chunk: ColumnChunkUnderTest) -> PageCounts:
-    """The counts of a column without levels, which its page headers give. Raises what `data_header` and `counted` do."""
+    """The counts of a column without levels, which its page headers give. Raises the errors of `data_header` and `counted`."""
     values = np.array([counted(page.data_header) for page in chunk.data_pages], np.int64)
     histogram = values[:, np.newaxis]
     return PageCounts(values, values, values, np.ones(len(values), np.bool_), histogram, histogram)

@@ -29,7 +29,7 @@ class ListLevels:
         self._before = NOTHING
 
     def first_stray(self, repetition: Runs | None, definition: Runs | None) -> PageFault | None:
-        """The first entry of the next page that goes on with a list that is null, empty or not begun; ``None`` without one.
+        """The first entry of the next page that continues a list which does not exist; ``None`` without one.
 
         Args:
             repetition: The repetition levels of the page, none above the greatest.

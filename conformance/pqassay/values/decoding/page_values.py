@@ -1,6 +1,6 @@
 """The bytes that the values of one page take, by their encoding, and whether they are all there.
 
-Where each value takes as many bytes as the next, or where runs and blocks say how long they are, nothing is decoded.  The lengths of
+If all values have the same size, or runs and blocks give their lengths, nothing is decoded.  The lengths of
 byte arrays are decoded, but not those of a chunk whose values pyarrow decoded already.
 """
 

@@ -1,8 +1,8 @@
 """The values of a Parquet file as they are stored: by physical type, whatever they mean.
 
-Statistics and bloom filters are about these, and a decoder that turns milliseconds into dates, or numbers into a
-dictionary's, would lose what is to be compared.  So pyarrow gets the pages of the file together with a footer
-in which every annotation and every key is left out: then an INT64 is an int64, and a BYTE_ARRAY bytes.
+Statistics and bloom filters are about these, and a decoder that turns milliseconds into dates, or numbers
+into a dictionary's, would lose what is to be compared.  So pyarrow gets the pages of the file with a footer
+without annotations and keys: then an INT64 is an int64, and a BYTE_ARRAY is bytes.
 
 Every column chunk is decoded by `decode_chunk`, and by nothing else.
 """
@@ -60,7 +60,7 @@ def open_physical(
     """Open a file so that its values come as they are stored.
 
     Args:
-        source: The file. What is in it where the footer should be does not matter.
+        source: The file. Its content at the place of the footer does not matter.
         footer: The bytes of its footer.
         metadata: The same decoded.
         dictionaries: Whether byte arrays come as a dictionary and indexes into it.
@@ -136,7 +136,7 @@ def _schema_range(footer: bytes) -> tuple[int, int]:
 
 
 def bare(metadata: FileMetaData) -> FileMetaData:
-    """A footer with nothing but what leads to the values: pyarrow refuses a chunk for a fault in what it says beside."""
+    """A footer with only the fields that lead to the values: pyarrow refuses a chunk if another field is faulty."""
     return FileMetaData(
         version=metadata.version,
         schema=metadata.schema,

@@ -66,7 +66,7 @@ class Survey:
     Attributes:
         shapes: What the levels say about the groups around.
         levels: The counts of the levels; ``None`` where they take too much memory.
-        faults: The faults of the pages, in their order. What headers show is not among them.
+        faults: The faults of the pages, in their order. Problems that headers show are not included.
         unread: Why a part of a page was not looked at that has none of these faults, if so.
         uncounted: Why the levels of a page are not counted, if so.
     """
@@ -88,7 +88,7 @@ class Survey:
 
     @property
     def hindrance(self) -> FormatError | NotChecked | None:
-        """What keeps readers from the values."""
+        """The problem that keeps readers from the values."""
         grave = next((fault for _, fault in self.faults if fault.kind not in HARMLESS), None)
         return self.uncounted or self.unread if grave is None else Faulty(grave)
 
@@ -102,7 +102,7 @@ def beside(chunk: ColumnChunkUnderTest) -> list[SchemaLeaf]:
 
 
 def survey(chunk: ColumnChunkUnderTest) -> Survey:
-    """Read the bodies of all pages of a chunk. Raises what `ColumnChunkUnderTest.pages` does."""
+    """Read the bodies of all pages of a chunk. Raises the errors of `ColumnChunkUnderTest.pages`."""
     surveyor = _Surveyor(chunk, is_decoded=chunk.is_decoded)
     surveyor.run()
     if surveyor.has_bytes_beside_values():
@@ -152,7 +152,7 @@ class _Surveyor:
         self.result = Survey(Shapes(chunk.leaf, beside(chunk)))
 
     def run(self) -> None:
-        """Look at every page. Raises what `ColumnChunkUnderTest.pages` does."""
+        """Look at every page. Raises the errors of `ColumnChunkUnderTest.pages`."""
         pages, result = self.chunk.pages, self.result
         try:
             result.levels = PageCounts.empty(

@@ -1,7 +1,7 @@
-"""What the rows hold that an index directory describes: distinct values, counts and sums, and what sketches are given.
+"""The row contents that an index directory describes: distinct values, counts, sums, and inputs of sketches.
 
-What lives here: the blobs of entries (`blob`), the audit that puts together what rows hold, part by part (`audit`), and what it takes for each
-type of index.  The rules that compare the two are in `pqassay.checks.directory`.
+Contents: the blobs of entries (`blob`), the audit that collects row contents part by part (`audit`), and a
+module for each type of index.  The rules that compare the two are in `pqassay.checks.directory`.
 
-What never comes in: entries by themselves, without values; `pqassay.under_test.index_directory` has them.
+Excluded: checks of entries without values; `pqassay.under_test.index_directory` has them.
 """

@@ -1,9 +1,10 @@
 """The rows that the entries of an index directory describe, put together part by part.
 
-A family of the audit of values: each described chunk is decoded once, with all that others claim of it.  What an entry needs of a
-chunk is taken in the thread that decoded it (`EntryAudit.take`); what was taken of all columns of a row group is added to its parts
-where the row group ends, one after the other (`EntryAudit.add`).  Once all rows of a part were added, each rule about indexes of this
-type is asked about the part.  The rules are in `pqassay.checks.directory`.
+A family of the audit of values: each described chunk is decoded once, with all that others claim of it.  The
+thread that decoded a chunk extracts the data that an entry needs (`EntryAudit.take`). At the end of a row
+group, the data of all columns are added to its parts, one after the other (`EntryAudit.add`).  Once all rows
+of a part were added, each rule about indexes of this type is asked about the part.  The rules are in
+`pqassay.checks.directory`.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class DescribedPart(ABC):
 
 
 PartRule = Callable[[Any], Iterable[Violation]]
-"""A rule about a part: yields where it is broken. Raises what keeps it from being tested."""
+"""A rule about a part: yields where it is broken. Raises the error that prevents the test."""
 
 Asked = Sequence[tuple[PartRule, Outcome]]
 """Rules that are asked about parts, with the outcome of each."""
@@ -67,7 +68,7 @@ class EntryAudit:
     """The rows that an entry describes, and the rules that are asked about its parts.
 
     Attributes:
-        part_type: What is made of each part.
+        part_type: The audited data of each part.
         blob: The blob of the entry.
         entry: The entry.
         ordinals: The places of its columns among the leaves.
@@ -89,7 +90,7 @@ class EntryAudit:
             outcome.applies = True
 
     def take(self, values: ChunkValues, _column: int, /) -> Any:
-        """What is needed of a chunk of one of the columns; in one thread among several."""
+        """Takes the needed data of a chunk of one column; in one of several threads."""
         rows = self.row_starts(values.chunk.row_group)
         starts = zip(rows, value_starts(values, rows).tolist(), strict=True)
         return [
@@ -98,7 +99,7 @@ class EntryAudit:
         ]
 
     def take_part(self, values: ChunkValues, part: Any, rows: int, /) -> Any:
-        """What is needed of the rows of a part, of whose values those that are not null are given."""
+        """The data that a part needs from its rows; only non-null values are passed."""
         raise NotImplementedError
 
     def add(self, row_group: int, taken: Sequence[Any]) -> None:

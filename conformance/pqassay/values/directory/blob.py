@@ -52,7 +52,7 @@ class BlobUnderTest:
 
     @Remembered
     def plain(self) -> bytes:
-        """Its bytes without compression. Raises what `EntryUnderTest.stored` does, and DIR-015.
+        """Its bytes without compression. Raises the errors of `EntryUnderTest.stored`, and DIR-015.
 
         Raises:
             NotChecked: It is larger than `MOST_PLAIN`, or nothing here decompresses it.
@@ -69,7 +69,7 @@ class BlobUnderTest:
         try:
             from pqassay.values.decoding.codecs import decompressed  # noqa: PLC0415 - pyarrow, for compressed blobs only
         except ImportError:
-            raise NotChecked("to decompress a blob takes pyarrow, which is not installed", "tool") from None
+            raise NotChecked("decompressing a blob needs pyarrow, which is not installed", "tool") from None
         try:
             return bytes(decompressed(memoryview(stored), head.codec, head.plain_length))
         except Malformed as error:
@@ -98,7 +98,7 @@ class BlobUnderTest:
 
     @Remembered
     def sets(self) -> list[SetPart]:
-        """The parts of a distinct set. Raises what `plain` does, and DIR-020."""
+        """The parts of a distinct set. Raises the errors of `plain`, and DIR-020."""
         self._require(IndexType.DISTINCT_SET)
         plain = self.plain
         with self._reading():
@@ -106,7 +106,7 @@ class BlobUnderTest:
 
     @Remembered
     def sums(self) -> SumsPlaces:
-        """Where everything is in zone sums. Raises what `plain` does, DIR-020, DIR-030."""
+        """The places of everything in zone sums. Raises the errors of `plain`, DIR-020, DIR-030."""
         self._require(IndexType.ZONE_SUMS)
         plain = self.plain
         with self._reading():
@@ -114,7 +114,7 @@ class BlobUnderTest:
 
     @Remembered
     def sketches(self) -> list[bytes]:
-        """The sketches. Raises what `plain` does, and DIR-020."""
+        """The sketches. Raises the errors of `plain`, and DIR-020."""
         self._require(IndexType.HLL, IndexType.KLL)
         plain = self.plain
         with self._reading():
@@ -122,7 +122,7 @@ class BlobUnderTest:
 
     @Remembered
     def texts(self) -> list[str]:
-        """The values of an IDX1 blob. Raises what `plain` does, and DIR-048."""
+        """The values of an IDX1 blob. Raises the errors of `plain`, and DIR-048."""
         self._require(IndexType.IDX1)
         plain = self.plain
         with self._reading():
@@ -130,7 +130,7 @@ class BlobUnderTest:
 
     @property
     def payload_place(self) -> tuple[int, int]:
-        """Where the payload of an IDX1 blob begins in it, and its bytes. Raises what `texts` does."""
+        """Where the payload of an IDX1 blob begins in it, and its bytes. Raises the errors of `texts`."""
         payload = _idx1_payload(self.plain)
         return len(self.plain) - len(payload), len(payload)
 
@@ -139,7 +139,7 @@ class BlobUnderTest:
             raise NotApplicable
 
     def require_known(self) -> None:
-        """Raise what `plain` does, and `NotChecked` where the owner of a named type alone knows what the blob means."""
+        """Raises the errors of `plain`, and `NotChecked` if only the owner of a named type knows the meaning of the blob."""
         if self.entry.is_named:
             count_of_bytes = len(self.plain)
             reason = f"the payload of {self.entry.kind} ({count_of_bytes:,} bytes) is not known to pqassay"
@@ -147,7 +147,7 @@ class BlobUnderTest:
 
     @Remembered
     def part_count(self) -> int:
-        """The parts of the blob. Raises what reading them does, and `NotChecked` of a named type."""
+        """The parts of the blob. Raises the errors of reading them, and `NotChecked` of a named type."""
         kind = self.entry.head.type
         self.require_known()
         if kind == IndexType.DISTINCT_SET:
@@ -158,7 +158,7 @@ class BlobUnderTest:
 
     @Remembered
     def has_its_parts(self) -> bool:
-        """True. Raises what `part_count` and `EntryUnderTest.part_rows` do, and DIR-021; of an IDX1 blob, DIR-048."""
+        """True. Raises the errors of `part_count` and `EntryUnderTest.part_rows`, and DIR-021; of an IDX1 blob, DIR-048."""
         head = self.entry.head
         if head.type == IndexType.IDX1 and head.granularity != Granularity.FILE:
             raise Broken("DIR-048")
@@ -168,18 +168,18 @@ class BlobUnderTest:
 
     @Remembered
     def sums_parts(self) -> list[range]:
-        """The groups of each part of zone sums. Raises what `has_its_parts` does."""
+        """The groups of each part of zone sums. Raises the errors of `has_its_parts`."""
         _ = self.has_its_parts
         return list(starmap(range, pairwise(accumulate(self.sums.part_sizes, initial=0))))
 
     @Remembered
     def groups(self) -> list[Group]:
-        """The groups of zone sums. Raises what `sums` does."""
+        """The groups of zone sums. Raises the errors of `sums`."""
         return self.sums.read_groups(self.plain)
 
     @Remembered
     def is_consistent(self) -> bool:
-        """True. Raises what `sums_parts` does, and DIR-031: the columns of its values are not known then."""
+        """True. Raises the errors of `sums_parts`, and DIR-031: the columns of its values are not known then."""
         _ = self.sums_parts
         head, leaves = self.sums.head, self.entry.leaves
         if head.key_count != len(leaves) - 1 or head.sum_kind != zone_sums.sum_kind(leaves[-1]):
@@ -196,7 +196,7 @@ class BlobUnderTest:
     # ------------------------------------------------------------------------------------------------ its values
 
     def values_of_part(self, number: int) -> list[bytes]:
-        """The values of a part of a distinct set, or of an IDX1 blob. Raises what `sets` or `texts` does, and DIR-022."""
+        """The values of a part of a distinct set, or of an IDX1 blob. Raises the errors of `sets` or `texts`, and DIR-022."""
         if self.entry.head.type == IndexType.IDX1:
             return [text.encode() for text in self.texts]
         part = self.sets[number]
@@ -222,7 +222,7 @@ class BlobUnderTest:
         return self.entry.blob_spot(f"groups[{number}].{name}", offset, length)
 
     def key_values(self, number: int) -> list[bytes | None]:
-        """A key of each group, ``None`` for null. Raises what `is_consistent` does, and DIR-022."""
+        """A key of each group, ``None`` for null. Raises the errors of `is_consistent`, and DIR-022."""
         _ = self.is_consistent
         place = self.sums.keys[number]
         nulls = self.plain[place.nulls.start : place.nulls.end]
@@ -230,7 +230,7 @@ class BlobUnderTest:
         if there + nulls.count(1) != len(nulls):
             with self._reading(f"keys[{number}].nulls"):
                 raise Malformed(
-                    "a byte that marks nulls is neither 0 nor 1",
+                    "a null byte is neither 0 nor 1",
                     rule="DIR-022",
                     offset=place.nulls.start,
                     length=len(nulls),
@@ -240,12 +240,12 @@ class BlobUnderTest:
 
     @Remembered
     def key_columns(self) -> list[list[bytes | None]]:
-        """The keys of each group, column by column. Raises what `key_values` does."""
+        """The keys of each group, column by column. Raises the errors of `key_values`."""
         return [self.key_values(number) for number in range(len(self.sums.keys))]
 
     @Remembered
     def sort_keys(self) -> list[tuple[tuple[bool, Any], ...]]:
-        """The keys of each group, nulls first, as Python compares them in their order. Raises what `key_values` does."""
+        """The keys of each group, nulls first, as Python compares them in their order. Raises the errors of `key_values`."""
         columns: list[list[tuple[bool, Any]]] = []
         for leaf, raws in zip(self.entry.leaves[:-1], self.key_columns, strict=True):
             order = order_in_blobs(leaf)
@@ -258,7 +258,7 @@ class BlobUnderTest:
     def out_of_order(self, number: int) -> int | None:
         """The first group of a part of zone sums that does not come after the one before it; ``None`` if all do.
 
-        Without keys it is the first group, if there is not exactly one. Raises what `sums_parts` and `key_values` do.
+        Without keys it is the first group, if there is not exactly one. Raises the errors of `sums_parts` and `key_values`.
         """
         part = self.sums_parts[number]
         if not self.sums.keys:
@@ -267,7 +267,7 @@ class BlobUnderTest:
         return next((place for place in part[1:] if not keys[place - 1] < keys[place]), None)
 
     def bounds(self, name: str) -> list[bytes]:
-        """The ``minima`` or ``maxima``, however many there are. Raises what `is_consistent` does, and DIR-022."""
+        """The ``minima`` or ``maxima``, however many there are. Raises the errors of `is_consistent`, and DIR-022."""
         _ = self.is_consistent
         leaf, place = self.entry.leaves[-1], getattr(self.sums, name)
         if place in self._values:  # asked for once for each group
@@ -276,7 +276,7 @@ class BlobUnderTest:
 
     @Remembered
     def bounded(self) -> list[int]:
-        """The groups with a measure that is neither null nor NaN, which have bounds. Raises what `sums` does."""
+        """The groups with a measure that is neither null nor NaN, which have bounds. Raises the errors of `sums`."""
         return [
             place
             for place, group in enumerate(self.groups)
@@ -284,7 +284,7 @@ class BlobUnderTest:
         ]
 
     def bound(self, name: str, group: int) -> bytes | None:
-        """The minimum or maximum of a group, ``None`` without a measure. Raises what `bounds` does; DIR-034 if it is not clear which it is."""
+        """The minimum or maximum of a group, ``None`` without a measure. Raises the errors of `bounds`; DIR-034 if it is not clear which it is."""
         rank = self._ranks_of_bounds.get(group)
         return None if rank is None else self.bounds(name)[rank]
 
@@ -378,7 +378,7 @@ def _hashed(entry: EntryUnderTest) -> int:
     try:
         import xxhash  # noqa: PLC0415 - a library of this tier only
     except ImportError:
-        raise NotChecked("to hash pages takes xxhash, which is not installed", "tool") from None
+        raise NotChecked("hashing pages needs xxhash, which is not installed", "tool") from None
     digest = xxhash.xxh64()
     for chunk in (chunk for group in entry.chunks for chunk in group):
         try:

@@ -55,7 +55,7 @@ class DescribedSet(DescribedPart):
         return [self.raws[place] for place in np.flatnonzero(~self._occurs).tolist()]
 
     def add(self, taken: _Taken, /) -> None:
-        """Compare what a row group holds with what is listed."""
+        """Compare the values of a row group with the listed ones."""
         self.has_null |= taken.has_null
         self.has_nan |= taken.has_nan
         if self._listed is None:

@@ -99,7 +99,7 @@ class DescribedSums(DescribedPart):
 
     @Remembered
     def listed(self) -> dict[Key, int]:
-        """The place of each group that is listed, by its keys. Raises what `BlobUnderTest.out_of_order` does, and DIR-032."""
+        """The place of each group that is listed, by its keys. Raises the errors of `BlobUnderTest.out_of_order`, and DIR-032."""
         if self.blob.out_of_order(self.number) is not None:
             raise Broken("DIR-032")  # which group is meant, is not clear
         part, columns = self.blob.sums_parts[self.number], self.blob.key_columns
@@ -107,7 +107,7 @@ class DescribedSums(DescribedPart):
 
     @property
     def compared(self) -> Iterator[ComparedGroup]:
-        """The groups that are listed and occur. Raises what `listed` does."""
+        """The groups that are listed and occur. Raises the errors of `listed`."""
         for key, place in self.listed.items():
             if key in self.facts:
                 yield ComparedGroup(place, key, self.blob.groups[place], self.facts[key])

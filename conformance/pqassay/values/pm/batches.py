@@ -183,7 +183,7 @@ class BoundsOfMany(NamedTuple):
         return cls(batch.shape, is_there | inside, np.where(inside, length, size), head, start)
 
     def of(self, columns: Any, width: int) -> BoundsOfMany:
-        """Those of some columns, each of which has ``width`` bytes unless that is 0."""
+        """The values of some columns; each has ``width`` bytes unless that is 0."""
         is_there, size, head, start = (numbers[:, columns] for numbers in self[1:5])
         return BoundsOfMany(
             self.shape, is_there & (size == width) if width else is_there, size, head, start, width

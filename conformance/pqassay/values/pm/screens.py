@@ -134,8 +134,8 @@ def end_of_filters(content: memoryview, entries: bytes, room: tuple[int, int]) -
         room: Where the statistics of the block end, and where the next structure begins.
 
     Returns:
-        Where the last filter ends, if every one is where it may be, has a length that is possible, and follows the one
-        before with nothing but padding between them; else ``None``.
+        The end of the last filter if every filter has a valid place and length, with only padding in between;
+        else ``None``.
     """
     data = np.frombuffer(content, np.uint8)
     starts: Any = np.sort(np.frombuffer(entries, np.dtype(f"<u{pm.InlinedBloom.size}")).astype(np.int64))

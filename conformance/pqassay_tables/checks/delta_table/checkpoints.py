@@ -32,7 +32,7 @@ def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
     one, log = (state.by_key for state in both)
     for key in log.keys() - one.keys():
         entry = log[key]
-        yield _wrong(table, entry.place, f"{entry.path} is live by the log, and the checkpoint does not have it", "an entry", "none")  # fmt: skip
+        yield _wrong(table, entry.place, f"{entry.path} is live in the log, but not in the checkpoint", "an entry", "none")  # fmt: skip
     for key, entry in one.items():
         before = log.get(key)
         if before is None:
@@ -91,7 +91,7 @@ def checkpoints_describe_the_table_as_the_log_does(table: DeltaTable) -> Iterato
 
 @rule("DLT-045", of=TABLE, only=has_checkpoint)
 def checkpoints_have_the_domains_of_the_log(table: DeltaTable) -> Iterator[Violation]:
-    """What a domain says, such as the highest row id, is lost with the older commits."""
+    """The contents of a domain, such as the highest row id, are lost with the older commits."""
     one, log = table.checkpoint
     if DOMAINS not in table.state.writer_features:
         raise NotApplicable

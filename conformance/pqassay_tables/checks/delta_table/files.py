@@ -28,7 +28,7 @@ def live_files_exist(one: DeltaEntry) -> Iterator[Violation]:
     """Every query that reads the file fails."""
     if one.entry.path and one.actual_size is not None:
         return
-    said = f"{one.data_file} is live, and there is no such file"
+    said = f"{one.data_file} is live, but does not exist"
     yield one.wrong(one.entry.place.below("path"), said, "a file of that name", "none", remedy=MISSING)
 
 
@@ -50,6 +50,6 @@ def files_are_live_once(table: DeltaTable) -> Iterator[Violation]:
     for entry in table.state.entries:
         before = known.setdefault(entry.inside or entry.path, entry)
         if before is not entry and entry.path:
-            said = f"{entry.path} is live a second time, with another deletion vector or in other words; the first is {before.place}"
+            said = f"{entry.path} is live twice, with another deletion vector or path; the first entry is {before.place}"
             place = entry.place.below("path")
             yield table.wrong(place, said, "one live entry", "two", remedy=RESTORED, data_file=entry.inside)

@@ -55,7 +55,7 @@ def row_ids_are_unique(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-040", of=ENTRY, only=must_be_tracked)
 def all_rows_have_ids(one: DeltaEntry) -> Iterator[Violation]:
-    """Where it is said that every row has an id, readers count on it."""
+    """If the table claims that every row has an id, readers rely on it."""
     for name in (BASE, SINCE):
         if one.entry.action.get(name) is None:
             said = f"rows are tracked, and the entry of {one.data_file} has no {name}"

@@ -1,4 +1,4 @@
-"""What rules about Delta tables are about: the table, and the entries of its live files."""
+"""The subjects of rules about Delta tables: the table, and the entries of its live files."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def vectors_lie_in_their_files(one: DeltaEntry) -> Iterator[Violation]:
     try:
         size = table.size_of(inside)
     except OSError as error:
-        reason = f"{deleted.file} cannot be looked at: {error.strerror or error}"
+        reason = f"{deleted.file} cannot be read: {error.strerror or error}"
         raise NotChecked(reason, "file", judgeable=False) from None
     end = deleted.offset + grammar.SIZE_SIZE + deleted.length + grammar.CHECKSUM_SIZE
     if size is None or size < end:

@@ -101,7 +101,7 @@ class PositionDeletes:
 
     @Remembered
     def claims(self) -> DeletesClaims:
-        """What the table says about it. Raises `NotApplicable` for other files."""
+        """The claims of the table about it. Raises `NotApplicable` for other files."""
         deletes = self.owner.claims.deletes
         if deletes is None or not deletes.by_position:
             raise NotApplicable
@@ -236,7 +236,7 @@ class DeletedPositionsAreThoseOfRows(OfPositions):
 
 @value_rule("ICE-047", audited=ICEBERG_VALUES, only=_deletes_positions)
 class DeletesNameLiveDataFiles(OfPositions):
-    """Where the name is written in another way, rows that were to be deleted come back."""
+    """If the name is written differently, deleted rows come back."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)

@@ -96,7 +96,7 @@ def equality_deletes_compare_what_can_be_compared(one: IcebergEntry) -> Iterator
 
 @rule("ICE-098", of=ENTRY, only=is_equality_delete)
 def equality_deletes_name_a_column_once(one: IcebergEntry) -> Iterator[Violation]:
-    """Readers that make a schema of the ids refuse one that is there twice."""
+    """Readers that make a schema of the ids refuse one that is listed twice."""
     numbers = one.entry.value(field_ids.EQUALITY_IDS) or []
     twice = next((number for number in numbers if numbers.count(number) > 1), None)
     if twice is not None:

@@ -57,7 +57,7 @@ def is_inside(one: IcebergEntry) -> bool:
 def live_files_exist(one: IcebergEntry) -> Iterator[Violation]:
     """Every query that reads the file fails."""
     if one.actual_size is None:
-        said = f"{one.data_file} is live, and there is no such file"
+        said = f"{one.data_file} is live, but does not exist"
         place = one.entry.place(field_ids.FILE_PATH)
         yield one.wrong(place, said, "a file of that name", "none", remedy=MISSING)
 
@@ -104,7 +104,7 @@ def existing_files_have_sequence_numbers(one: IcebergEntry) -> Iterator[Violatio
             said,
             expected,
             "null",
-            remedy="none: the number is in the manifest that had the file before, if that is still there",
+            remedy="none: the number is in the earlier manifest of the file, if that still exists",
         )
 
 

@@ -256,7 +256,7 @@ def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
 
 @rule("ICE-064", of=MANIFEST)
 def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Readers that take the one make other partition values of it than those that take the other."""
+    """Readers that use one of them compute other partition values than readers that use the other."""
     raw = one.manifest.metadata.get("partition-spec-id")
     if raw is None:
         raise NotApplicable

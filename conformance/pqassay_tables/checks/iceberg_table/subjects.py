@@ -1,4 +1,4 @@
-"""What rules about Iceberg tables are about: the table, its manifests, and the entries of its live files."""
+"""The subjects of rules about Iceberg tables: the table, its manifests, and the entries of its live files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Delta tables: the log, read into facts as they are written.
 
-What lives here: the files of a log that make a version (`segment`), their actions (`actions`, `checkpoint`), the columns (`schema`), what
-is claimed about files (`statistics`, `values`, `vectors`), and the state of the table at a version with all of these (`state`).
+Contents: the log files of a version (`segment`), their actions (`actions`, `checkpoint`), the columns
+(`schema`), the claims about files (`statistics`, `values`, `vectors`), and the complete state of the table at
+a version (`state`).
 """

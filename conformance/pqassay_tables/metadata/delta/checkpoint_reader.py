@@ -1,8 +1,8 @@
-"""Checkpoints in Parquet, read by pyarrow in a process of its own.
+"""Checkpoints in Parquet, read by pyarrow in a separate process.
 
-pyarrow may abort on a damaged file, or wait for ever; neither may end the check of a whole lake.  One process reads checkpoint after
-checkpoint and sends the columns of actions back as Arrow's stream.  It limits itself: the system ends it when its time is over, and
-it ends when its standard input does, with the process that asked.
+pyarrow may abort or hang on a damaged file, which must not end the check of a whole lake.  One process reads
+checkpoint after checkpoint and sends the columns of actions back as Arrow's stream.  It limits itself: the
+system ends it when its time is over, and it ends when its standard input does, with the process that asked.
 
     request   seconds, 8 bytes · length, 8 bytes · the file
     reply     kind, 1 byte · length, 8 bytes · a part of the stream, nothing, or a message
@@ -67,7 +67,7 @@ def batches(file: str, data: bytes) -> Iterator[Any]:
     try:
         import pyarrow as pa  # noqa: PLC0415 - only tables with checkpoints need it, and a browser has none
     except ImportError:
-        message = f"{file}: a checkpoint is read with pyarrow, which is not here; use pqassay check on the command line"
+        message = f"{file}: reading a checkpoint needs pyarrow, which is not installed; use pqassay check on the command line"
         raise Unsupported(message) from None
 
     for part in _reader.parts(file, data):
@@ -226,11 +226,11 @@ def _read(data: bytes) -> Iterator[Any]:
         for batch in opened.iter_batches(batch_size=BATCH, columns=columns):
             swollen += batch.nbytes
             if swollen > PLAIN_FLOOR + PLAIN_RATIO * len(data):
-                raise Unsupported(f"swells to more than {swollen:,} bytes")
+                raise Unsupported(f"expands to more than {swollen:,} bytes")
             batch.validate(full=True)
             yield batch
     except MemoryError:  # the file may be to blame, or the limit
-        raise Unsupported("takes more memory than reading it may take") from None
+        raise Unsupported("takes more than the memory limit for reading it") from None
     except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
         raise BrokenCheckpointError(" ".join(str(error).split())[:200]) from None
 

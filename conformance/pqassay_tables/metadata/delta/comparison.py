@@ -1,7 +1,7 @@
 """What two sources say about one file, compared: the texts and the structs of a checkpoint, a checkpoint and the log before it.
 
-Where one of them says nothing, there is nothing to compare.  Numbers compare by value and not as they are written, and timestamps may be cut to
-milliseconds in one of the two.
+If one of them has no value, there is nothing to compare.  Numbers compare by value and not as they are
+written, and timestamps may be cut to milliseconds in one of the two.
 """
 
 from __future__ import annotations

@@ -31,14 +31,14 @@ class DeltaColumn:
     """A column, or a member of a struct.
 
     Attributes:
-        name: What users call it, its path joined by dots.
+        name: The users' name of the column, its path joined by dots.
         path: Its names in data files and in statistics.
         type: The name of its type; ``array`` or ``map``.
         field_id: Its id, where columns are mapped.
         decimal: Precision and scale of a decimal.
         is_partition: Whether its values are in the log.
         is_required: Whether neither it nor a struct that it is in may be null.
-        changes: What its type was changed from and to, as its metadata tell; a change of what is in a list or a map has its path.
+        changes: The changes of its type, from its metadata; changes inside a list or a map have a path.
     """
 
     name: str
@@ -52,7 +52,7 @@ class DeltaColumn:
 
     @cached_property
     def key(self) -> str | tuple[str, ...]:
-        """What tells it apart from all others: its name in statistics, or its names."""
+        """Its unique key: its name in statistics, or its names."""
         return self.path[0] if len(self.path) == 1 else self.path
 
 

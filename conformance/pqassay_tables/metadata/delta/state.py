@@ -178,7 +178,7 @@ class DeltaState(LogFacts):
 def states_of_checkpoint(files: TableFiles, segment: Segment) -> tuple[DeltaState, DeltaState] | None:
     """The state at the version of a checkpoint by it alone, and by the log before it; ``None`` where that is not there any more.
 
-    Raises what `read_state` does.
+    Raises the errors of `read_state`.
     """
     if not segment.checkpoint:
         return None
@@ -316,7 +316,7 @@ class _Replay:
     }
 
     def state(self, segment: Segment) -> DeltaState:
-        """What came of it."""
+        """Its outcome."""
         for kind in ("protocol", "metaData"):
             if kind not in self._described:
                 raise Malformed(
@@ -409,7 +409,7 @@ def added(file: str, number: int, add: Json) -> AddEntry:
 
 
 def logical_key(entry: AddEntry) -> tuple[str, str]:
-    """What tells a logical file from others: the path, and the deletion vector."""
+    """The key of a logical file: the path, and the deletion vector."""
     return _key(entry.action, entry.path)
 
 

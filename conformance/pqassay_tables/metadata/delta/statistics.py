@@ -1,6 +1,6 @@
 """The claims of a Delta log about one data file, from its entry.
 
-What is not a value of its column's type is left out: rules of tier ``meta`` judge it.
+Invalid values of the column's type are left out: rules of tier ``meta`` judge them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class DeltaMetrics:
     at: ClaimPlace
 
     def columns(self) -> Sequence[TableColumn]:
-        """The columns of the table; those of lists and maps aside, of which nothing is compared."""
+        """The columns of the table, except those in lists and maps, which are not compared."""
         by_id = self.schema.mode == "id"
         return [
             TableColumn(
@@ -114,7 +114,7 @@ class DeltaMetrics:
 
 
 def given_by_key(schema: DeltaSchema, held: Any) -> Mapping[Any, Any]:
-    """What a member of statistics holds of columns, by their keys."""
+    """The column values of a member of the statistics, by key."""
     if not isinstance(held, dict):
         return {}
     if not schema.structs:
@@ -146,7 +146,7 @@ def unknown_columns(schema: DeltaSchema, stats: Json) -> dict[str, str]:
 
 
 def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
-    """What the log says about a live file that is below the table."""
+    """The claims of the log about a live file that is below the table."""
     stats = entry.stats or {}
     rows = count_of(stats.get(ROWS))
     deleted = deleted_rows(entry)

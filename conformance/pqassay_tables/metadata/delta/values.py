@@ -79,7 +79,7 @@ def _floating(raw: Any) -> float:
         try:
             return float(raw)
         except OverflowError:
-            raise ValueError("it is beyond what the type holds") from None
+            raise ValueError("it does not fit the type") from None
     raise ValueError("it is not a number")
 
 
@@ -88,7 +88,7 @@ def _decimal(raw: Any) -> int | Decimal:
         raw = _number(raw)
     if type(raw) is int or isinstance(raw, Decimal):
         if isinstance(raw, Decimal) and not (raw.is_finite() and abs(raw.adjusted()) <= GREATEST_EXPONENT and len(raw.as_tuple().digits) <= GREATEST_EXPONENT):  # fmt: skip
-            raise ValueError("it is beyond what any decimal holds")
+            raise ValueError("it does not fit any decimal")
         return raw
     raise ValueError("it is not a number")
 

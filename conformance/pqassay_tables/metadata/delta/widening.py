@@ -42,7 +42,7 @@ def is_widened(old: str, new: str) -> bool:
 
 
 def wrong_change(column: DeltaColumn) -> str | None:
-    """What is wrong with the changes of a column's type; ``None`` if nothing is."""
+    """The problems of the changes of a column's type; ``None`` if nothing is."""
     changes: Any = column.changes
     if not isinstance(changes, list):
         return "is not a list"

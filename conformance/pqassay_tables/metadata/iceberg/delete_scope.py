@@ -85,7 +85,7 @@ class DeleteScope:
 
 
 def named_by(delete: Entry) -> str | None:
-    """The one data file that position deletes are of: which they name, or which is both of the bounds of their paths."""
+    """The only data file of position deletes: the one that they name, or the one that equals both bounds of their paths."""
     if delete.content in (DATA, EQUALITY_DELETES):
         return None
     name: str | None = delete.value(field_ids.REFERENCED_DATA_FILE)

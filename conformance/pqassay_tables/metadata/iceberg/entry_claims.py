@@ -1,6 +1,6 @@
 """The claims of a manifest about one file, from its entry.
 
-What is not a value of its column's type is left out: rules of tier ``meta`` judge it.
+Invalid values of the column's type are left out: rules of tier ``meta`` judge them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class IcebergMetrics:
     Attributes:
         schema: The columns of the table.
         at: The record of the file in the manifest.
-        names: What the manifest calls the fields of that record.
+        names: The manifest's names of the fields of that record.
         partitioned: The columns whose values the manifest holds.
         maps: The maps of the record by their numbers, each by the ids of columns.
     """
@@ -109,7 +109,7 @@ class IcebergMetrics:
 
 
 def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
-    """What a manifest says about a live file that is below the table."""
+    """The claims of a manifest about a live file that is below the table."""
     splits, own = entry.value(field_ids.SPLIT_OFFSETS), entry.own
     if splits and (sorted(splits) != splits or splits[-1] >= entry.value(field_ids.FILE_SIZE_IN_BYTES)):
         splits = None  # readers leave them aside

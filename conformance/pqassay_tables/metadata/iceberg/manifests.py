@@ -25,7 +25,7 @@ LIST, MANIFEST = "ICE-003", "ICE-004"
 
 
 class Summary:
-    """What a manifest list says about one partition field.
+    """The claims of a manifest list about one partition field.
 
     Attributes:
         number: Which field.
@@ -130,7 +130,7 @@ class Manifest:
     """A manifest.
 
     Attributes:
-        listed: What the manifest list says about it.
+        listed: The claims of the manifest list about it.
         name: The manifest, relative to the table.
         size: Its bytes.
         metadata: The metadata in its header.

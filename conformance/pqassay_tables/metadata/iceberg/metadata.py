@@ -34,8 +34,8 @@ _NUMBERED = re.compile(r"(?:v(\d{1,18})|(\d{1,18})-.+?)(?:\.gz)?\.metadata\.json
 def metadata_file(files: TableFiles, pointer: str = "") -> str:
     """The metadata file that is read: the one that somebody names, else the one of the highest version.
 
-    A catalog may know better, since a file of a higher version may be left over from a commit that lost a race.  What `VERSION_HINT` says
-    is never newer than that, so that it is not read.
+    A catalog may know better, since a file of a higher version may be left over from a commit that lost a
+    race.  `VERSION_HINT` is never newer, so it is not read.
 
     Raises:
         Malformed: There is none.
@@ -74,7 +74,7 @@ def snapshot_of(metadata: Json, snapshot: int | None, ref: str | None) -> Json |
 
     Raises:
         Malformed: ICE-002, there is no such snapshot in the metadata.
-        NotKnownError: There is none of what somebody asked for.
+        NotKnownError: The requested snapshot, branch or tag does not exist.
     """
     kept = objects(metadata, "snapshots")
     refs: Any = metadata.get("refs")

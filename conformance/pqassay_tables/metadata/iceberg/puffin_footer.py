@@ -27,7 +27,7 @@ class Blob(NamedTuple):
         type: What it is.
         length: Its bytes.
         codec: How it is compressed; ``None`` if it is not.
-        properties: What else the footer says about it.
+        properties: Its other properties in the footer.
     """
 
     number: int

@@ -60,7 +60,7 @@ class Layout:
         return None if place is None else record[place]
 
     def name(self, identifier: int) -> str:
-        """What the writer calls a field."""
+        """The writer's name of a field."""
         return self.names.get(identifier, str(identifier))
 
 

@@ -28,7 +28,7 @@ class IcebergColumn:
     """A column without members, or the element of a list or a map.
 
     Attributes:
-        name: What users call it, its path joined by dots.
+        name: The users' name of the column, its path joined by dots.
         path: Its names.
         id: Its id.
         type: Its type as the schema has it.
@@ -204,7 +204,7 @@ def broken(name: str, reason: str, expected: str, actual: Any) -> Malformed:
 
 
 def _columns(struct: Json, at: IcebergColumn, nested: set[int], depth: int = 0) -> Iterator[IcebergColumn]:
-    """The columns without members that are in a struct."""
+    """The columns without members of a struct, which is in the place of a column."""
     if depth > DEEPEST:
         raise broken("schemas", f"a schema is nested deeper than {DEEPEST} types", "fewer", "more")
     if "fields" not in struct:

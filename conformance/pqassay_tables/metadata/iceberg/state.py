@@ -32,7 +32,7 @@ class ElsewhereError(Exception):
 
 @dataclass(eq=False)  # what follows from one is kept for it
 class IcebergState:
-    """What the metadata say about a snapshot.
+    """The facts of the metadata about a snapshot.
 
     Attributes:
         file: The metadata file, relative to the table.

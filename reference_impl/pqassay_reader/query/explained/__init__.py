@@ -1,1 +1,1 @@
-"""What a scan did, for people: as text, as a waterfall of what each rung left, and as a picture."""
+"""Explanation of a scan: as text, as a waterfall of the rungs, and as a picture."""

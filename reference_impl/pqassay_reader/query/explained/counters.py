@@ -1,4 +1,4 @@
-"""What each rung leaves to be read, and what was fetched in the end."""
+"""The data that each rung leaves to be read, and the data that was fetched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pqassay_reader.query.rungs import Rung
 
 @dataclass
 class Left:
-    """What is left to be read.
+    """The data that remain to be read.
 
     Attributes:
         files: Files.
@@ -54,7 +54,7 @@ class Counters:
     """Counters of one scan. Several threads may count.
 
     Attributes:
-        left: What is left after each rung, and before the first (`EVERYTHING`).
+        left: The rest after each rung, and before the first (`EVERYTHING`).
         metadata: What was fetched of metadata.
         data: What was fetched of pages.
         kept_facts: Files whose metadata was known from an earlier scan.

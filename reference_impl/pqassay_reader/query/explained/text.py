@@ -1,7 +1,7 @@
 """What a scan did: which row groups and pages it looked at, and which it read.
 
-It is gathered only when asked for (``scan(..., explain=True)``), after the windows of a file are done, from what the scan holds
-anyway: nothing is read for it.
+It is only collected on request (``scan(..., explain=True)``), after the windows of a file, from data that the
+scan already has: nothing is read for it.
 
 Source: chapter ``scan.md``.
 """

@@ -1,4 +1,4 @@
-"""The waterfall of a scan: what was left to be read after each rung, and what the rung saved.
+"""The waterfall of a scan: the rest after each rung, and the savings of the rung.
 
 Source: chapter ``scan.md``.
 """
@@ -25,7 +25,7 @@ class Step:
         name: The name of the rung, or `EVERYTHING`.
         title: What the rung does.
         is_on: Whether it was used.
-        left: What was left after it.
+        left: The rest after it.
         before: Bytes that were left before it.
     """
 
@@ -42,7 +42,7 @@ class Step:
 
     @property
     def share(self) -> float | None:
-        """What it saved, as a share of what was left before it."""
+        """Its savings, as a share of the rest before it."""
         return None if self.saved is None or not self.before else self.saved / self.before
 
 

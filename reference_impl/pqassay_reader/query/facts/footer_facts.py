@@ -1,7 +1,7 @@
 """Facts about one file: its columns, its row groups and the chunks in them, from the footer of the Parquet file.
 
-Facts are kept for files that have not changed, by name, size and modification time, with the claims that were read of their
-chunks: the next scan of such a file reads no metadata.
+Facts of unchanged files are cached by name, size and modification time, with the claims about their chunks:
+the next scan of such a file reads no metadata.
 
 Source: chapter ``scan.md``, section "Metadata".
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
@@ -122,7 +122,7 @@ class FileFacts:
         schema: The schema as Arrow reads it.
         claims: What was read of chunks, by row group and position of the leaf.
         directory: The distinct sets and KLL sketches that its index directory has; ``None`` until they are looked for.
-        sets: Those that were read, or why one is left aside.
+        sets: The ones that were read, or the reason for ignoring one.
         sketches: The sketches that were read.
     """
 
@@ -191,11 +191,11 @@ class FileFacts:
             for at, (elements, places) in enumerate(parts)
         ]
 
-    def require_repetitions(self, places: Iterable[int]) -> None:
+    def require_repetitions(self, places: Collection[int]) -> None:
         """Raise `Malformed` for fields with a repetition type that the format does not define; the others can be read."""
-        asked = {id(element) for place in places for element in self.fields[place].elements}
-        for number, element in enumerate(self.metadata.schema):
-            if id(element) in asked and element.repetition_type not in REPETITIONS:
+        elements = [(place, element) for place, one in enumerate(self.fields) for element in one.elements]
+        for number, (place, element) in enumerate(elements, 1):
+            if place in places and element.repetition_type not in REPETITIONS:
                 raise Malformed(
                     f"{element.name} is neither required nor optional nor repeated",
                     rule="PQF-040",

@@ -30,7 +30,7 @@ class ChunkRows:
 
     Args:
         reader: The snapshot.
-        data: The Parquet file, of which column chunks are read and nothing else.
+        data: The Parquet file; only its column chunks are read.
         gap: Bytes between two ranges that are fetched along, so that one request does for both.
         columns: Names of the columns; all by default. A nested one yields each of its parts.
         rows: Numbers of the rows, from 0; all by default.

@@ -1,8 +1,8 @@
 """Facts about one file from the ``_pm`` beside it: no Thrift is parsed, and the footer of the Parquet file is never read.
 
-A chunk's range, codec, encodings, counts, bounds and bloom filter are in ``_pm``, each parsed when it is asked for: a file of
-many columns is opened as fast as one of few.  ``_pm`` knows neither pages nor keys, so that the rungs *pages* and *files* have
-nothing to go by.
+``_pm`` has a chunk's range, codec, encodings, counts, bounds and bloom filter, each parsed on demand: a file
+of many columns opens as fast as one of few.  ``_pm`` has no pages and no keys, so the rungs *pages* and
+*files* do nothing.
 
 Source: chapters ``scan.md``, section "Metadata", and ``pm.md``, section "Reading".
 """
@@ -92,13 +92,12 @@ class _RowGroup:
 
 @dataclass
 class _Metadata:
-    """As much of a footer as ``_pm`` says; of the schema, it has no elements."""
+    """As much of a footer as ``_pm`` says."""
 
     row_groups: list[_RowGroup]
     column_orders: list[ColumnOrder]
     key_value_metadata: list[KeyValue] | None = None
     created_by: str | None = None
-    schema: tuple[()] = ()
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """The schema of a file by the columns of its ``_pm``: fields and leaves, each made when it is asked for.
 
-A query looks at few columns of a file, however many there are; so what is made of all of them is kept to their names and types.
+A query uses few columns of a file, so only names and types of all columns are kept.
 
 Source: chapter ``scan.md``, section "Metadata".
 """
@@ -46,7 +46,7 @@ def pieces_of(chunks: Iterable[PlannedRange], until: Sequence[float]) -> list[Pi
 
 
 def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
-    """What the footer of a small file says about the chunk."""
+    """The facts of the footer of a small file about the chunk."""
     named = [encoding for encoding, bit in _ENCODING_BITS if encodings & bit]
     return ColumnMetaData(
         type=schema[-1].type or 0,
@@ -63,8 +63,8 @@ def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_va
 def schema_of(column: SnapshotColumn, *, logical: bool = True) -> list[SchemaElement]:
     """A schema whose only leaf has the levels of a column: lists in lists for its repetition levels, the rest optional.
 
-    Which of the groups are optional is not in ``_pm``; the rows are the same however they are shared out, but for the
-    difference between an empty list and none.
+    Which of the groups are optional is not in ``_pm``; the rows are the same for every distribution, except
+    for the difference between an empty list and null.
 
     >>> from pqassay_spec.pm.codes import PhysicalType
     >>> flat = SnapshotColumn("n", PhysicalType.INT32, max_def_level=1, repetition=Repetition.OPTIONAL)

@@ -1,7 +1,7 @@
 """One field in one row group: the ranges that hold some of its rows, and their values.
 
-Where an offset index is missing or cannot be trusted the field is fetched whole; where its rows can be counted, its pages are
-then found by walking from header to header.
+If an offset index is missing or untrusted, the whole field is fetched. If its rows can be counted, the pages
+are then found by their headers.
 
 Source: chapter ``scan.md``, sections "Pages" and "Dictionaries".
 """

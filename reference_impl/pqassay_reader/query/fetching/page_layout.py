@@ -50,7 +50,7 @@ class Leaf:
     """One leaf column of a field, in one row group.
 
     Attributes:
-        claims: What the file says about the chunk.
+        claims: The facts of the file about the chunk.
         start: Its first byte.
         stop: The byte behind its last.
         pages: Its pages of values; none where they are not known.
@@ -92,7 +92,7 @@ class Leaf:
         return Leaf(self.claims, self.start, self.stop, pages)
 
     def walked(self, raw: bytes) -> Leaf:
-        """The same leaf with the pages that its bytes hold, where each row has one value and the rows add up."""
+        """The same leaf with the pages in its bytes, if each row has one value and the rows add up."""
         try:
             stored = list(stored_pages(raw, self.claims.row_count)) if self.claims.is_flat else []
         except FormatError:
@@ -195,7 +195,7 @@ class PageLayout:
         ]
 
     def cost_of(self, blocks: Numbers) -> tuple[int, int, int]:
-        """What it takes to read some blocks page by page: pages, bytes of pages, and bytes of dictionaries."""
+        """The cost to read some blocks page by page: pages, bytes of pages, and bytes of dictionaries."""
         if not self.is_paged:
             return len(self.leaves), sum(leaf.stop - leaf.start for leaf in self.leaves), 0
         pages = [page for leaf in self.leaves for page in self.pages_of(leaf, blocks)]

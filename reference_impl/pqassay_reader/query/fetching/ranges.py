@@ -1,7 +1,7 @@
 """Ranges of one file as they are fetched: each byte at most once, neighbours in one request, several requests at once.
 
-What is fetched is held as long as it can be needed: the ranges of metadata as long as the file is open, those of pages until
-the rows that they hold have been read.
+Fetched bytes are kept while they may be needed: metadata while the file is open, pages until their rows have
+been read.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def joined(
     Args:
         pieces: Ranges in any order.
         gap: Bytes between two ranges that are fetched along; ``None`` to join only ranges that overlap.
-        keeps_apart: Whether what lies between two offsets keeps the ranges around it apart.
+        keeps_apart: Whether the gap between two offsets separates the ranges around it.
 
     >>> joined([Piece(40, 50), Piece(4, 20), Piece(20, 30)], gap=0)
     [Piece(start=4, stop=30, until=inf), Piece(start=40, stop=50, until=inf)]
@@ -143,7 +143,7 @@ class FetchedRanges:
     def plan(self, pieces: Iterable[Piece]) -> None:
         """Make requests of ranges that will all be wanted; each is fetched whole when the first part of it is.
 
-        What lies outside the file is left out here: it is reported when it is wanted.
+        Ranges outside the file are left out here: they are reported when they are needed.
         """
         inside = (piece for piece in pieces if piece.start >= 0 and piece.stop <= self.size)
         self._planned = joined(inside, self.gap)

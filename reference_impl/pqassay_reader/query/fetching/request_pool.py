@@ -1,8 +1,8 @@
 """The threads that wait for answers of stores: one bounded pool for all scans of a process, kept between them.
 
-To start a thread takes longer than to send a request, and the more so the more threads are at work; a scan that asks for sixty pages at
-once would otherwise wait twice as long for them.  Tasks of the pool only wait for an answer, never for each other, so that scans
-that share it cannot block each other for good.
+Starting a thread takes longer than sending a request, especially with many active threads. Otherwise, a scan
+of sixty pages at once would wait twice as long.  Tasks of the pool only wait for an answer, never for each
+other, so that scans that share it cannot block each other for good.
 """
 
 from __future__ import annotations

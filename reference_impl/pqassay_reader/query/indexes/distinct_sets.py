@@ -23,16 +23,16 @@ from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 def file_sets(
     source: Source, facts: FileFacts, names: Collection[str], may_spare: int
 ) -> tuple[FileSets | None, Sequence[LeftAside]]:
-    """The sets of some columns, and what is left aside of the directory.
+    """The sets of some columns, and the ignored entries of the directory.
 
     Args:
         source: The file.
-        facts: What its metadata says.
-        names: What the condition calls the columns.
+        facts: Its metadata.
+        names: The column names in the condition.
         may_spare: Bytes of pages that the sets may spare: no more bytes are read of them.
 
     Returns:
-        The sets, ``None`` if there are none; and what would be used if it were good.
+        The sets, ``None`` if there are none; and entries that would be used if they were valid.
 
     Raises:
         OSError: The file cannot be read.

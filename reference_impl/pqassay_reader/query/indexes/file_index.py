@@ -1,8 +1,8 @@
 """The index of a whole file: whether its distinct values prove that no row can match.
 
-A file is left unread only on the word of an index that may be trusted: its companion record agrees with it, or the caller
-vouches for the writer.  In every other case, a damaged or stale index included, the file is read: an
-index may save work, it may never decide more than it knows.
+A file is skipped only because of a trusted index: its companion record agrees with it, or the caller trusts
+the writer.  In every other case, a damaged or stale index included, the file is read: an index may save work,
+it may never decide more than it knows.
 
 Source: chapter ``idx1.md``, sections "Reading exactly", "When it may be trusted" and "Security considerations".
 """
@@ -43,7 +43,7 @@ def file_index_verdict(
 
     Args:
         source: The file.
-        facts: What its metadata says.
+        facts: Its metadata.
         condition: The condition.
         column: The column that an index without companion record describes, its path joined by dots.
         trust: Which index counts.

@@ -1,4 +1,4 @@
-"""What KLL sketches say about a condition: which row groups it leaves, by smallest and largest values, and how many rows, by ranks.
+"""Conclusions from KLL sketches about a condition: the remaining row groups, by smallest and largest values, and the number of rows, by ranks.
 
 The smallest and the largest value of a sketch are exact, and leave out a row group as statistics do.  Ranks are estimates, which never leave out a row:
 they say only which part of a condition is tried first.
@@ -157,12 +157,12 @@ def file_quantiles(
 
     Args:
         source: The file.
-        facts: What its metadata says; `pqassay_reader.query.indexes.distinct_sets.file_sets` has read the entries.
-        names: What the condition calls the columns.
+        facts: Its metadata; `pqassay_reader.query.indexes.distinct_sets.file_sets` has read the entries.
+        names: The column names in the condition.
         saved: Bytes that sketches may save.
 
     Returns:
-        The sketches, ``None`` if there are none or no library that reads them; and what is left aside.
+        The sketches, ``None`` if there are none or no library for them; and the ignored entries.
 
     Raises:
         OSError: The file cannot be read.

@@ -98,7 +98,7 @@ def _described(known: Sequence[SchemaLeaf], path: Path) -> DescribedColumn:
     position, leaf = found[0]
     order = order_in_blobs(leaf)
     if leaf.max_repetition_level:
-        raise Refused(f"column {leaf.name} holds several values a row; an index describes columns with one")
+        raise Refused(f"column {leaf.name} has several values per row; an index needs one value per row")
     if order is None:
         raise Refused(f"column {leaf.name} has a type without an order, which no index describes")
     return DescribedColumn(leaf, position, order)
@@ -239,7 +239,7 @@ def _chunk_of(chunks: Sequence[ColumnChunk], position: int, number: int) -> Colu
         )
     if chunk.crypto_metadata is not None or chunk.meta_data is None:
         raise Unsupported(
-            "the column chunk is encrypted; its index would be readable by everybody",
+            "the column chunk is encrypted; anyone could read its index",
             field=f"footer.row_groups[{number}].columns[{position}]",
         )
     return chunk

@@ -46,7 +46,8 @@ class OrderedValues(NamedTuple):
     """The values of a column in some rows.
 
     Attributes:
-        values: An Arrow array whose order is that of the column, or a dictionary of such values; null for null and for NaN.
+        values: An Arrow array in the order of the column, or a dictionary of such values; null for null and
+            for NaN.
         nan: For each row whether it is NaN, as an Arrow array.
     """
 

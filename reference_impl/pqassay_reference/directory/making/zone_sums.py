@@ -1,6 +1,6 @@
 """Zone sums: counts, an exact sum and two bounds of a measure in a file, in each row group or page, or for each combination of keys.
 
-numpy adds whole numbers of 32 bits, which have room in 64; what weighs more is put together in whole numbers of Python, which have no end.
+numpy adds whole numbers of 32 bits in 64 bits; larger sums are computed with Python's unlimited integers.
 
 Source: chapter ``directory.md``, section "Zone sums".
 """

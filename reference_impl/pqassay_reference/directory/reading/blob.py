@@ -26,7 +26,7 @@ from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData
 Numbers = NDArray[np.int64]
 
 MOST_BYTES = 256 << 20
-"""Bytes that a blob may take before compression; a greater one is left aside rather than kept in memory."""
+"""Bytes that a blob may take before compression; a greater one is ignored rather than kept in memory."""
 
 CODEC_NAMES = {
     CompressionCodec.SNAPPY: "snappy",

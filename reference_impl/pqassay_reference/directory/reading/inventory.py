@@ -1,4 +1,4 @@
-"""What indexes a file has, and whether they are of any use.
+"""The indexes of a file, and whether they are usable.
 
 Source: chapter ``directory.md``, sections "Reading" and "Identity".
 """
@@ -47,7 +47,7 @@ class Inventory:
         path: The file.
         entries: Its entries, in their order.
         foreign: Directories of other major versions.
-        damaged: What is wrong with directories that cannot be read.
+        damaged: The problems of directories that cannot be read.
     """
 
     path: str

@@ -84,7 +84,7 @@ def _sums(usable: UsableEntry, blob: Blob, _: Source) -> list[Value]:
     _require_parts(places.head.part_count, blob)
     measure = usable.leaves[-1]
     if places.head.key_count != len(usable.leaves) - 1:
-        raise Malformed("the blob has other keys than the entry has columns", rule="DIR-031")
+        raise Malformed("the keys of the blob do not match the columns of the entry", rule="DIR-031")
     groups = places.read_groups(blob.data)
     bounded = sum(_has_bounds(group) for group in groups)
     lower, upper = (
@@ -129,7 +129,7 @@ def _keys(leaves: Sequence[SchemaLeaf], places: SumsPlaces, data: bytes) -> list
     for leaf, place in zip(leaves, places.keys, strict=True):
         nulls = data[place.nulls.start : place.nulls.end]
         if max(nulls, default=0) > 1:
-            raise Malformed("a byte that says whether a key is null is neither 0 nor 1", rule="DIR-022")
+            raise Malformed("the null byte of a key is neither 0 nor 1", rule="DIR-022")
         values = iter(_values(leaf, data[place.values.start : place.values.end], nulls.count(0)))
         columns.append([None if null else next(values) for null in nulls])
     return columns

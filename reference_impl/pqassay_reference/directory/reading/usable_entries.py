@@ -1,7 +1,7 @@
 """The entries of a file's index directories that may be used, by what the footer alone says.
 
-Nothing here raises for what a directory says: an index may save work, it may never decide more than it knows, and a damaged one
-does not make it fail.  An entry that is not known or stale is left aside, with the reason.
+Nothing here raises because of a directory's content: an index may save work, but a damaged index must not
+cause a failure or a wrong decision.  An entry that is not known or stale is ignored, with the reason.
 
 Source: chapter ``directory.md``, section "Reading".
 """
@@ -130,7 +130,7 @@ def read_entries(
 
 
 def why_unknown(entry: Entry) -> str:
-    """Which of the numbers of an entry is not known here; empty if all are, or its type has a name and all others are."""
+    """The unknown number of an entry; empty if all numbers are known, or all others are known and its type has a name."""
     head = entry.head
     if not entry.type_name and head.type not in set(IndexType):
         return f"type {head.type} is not known"
@@ -147,7 +147,7 @@ def why_unknown(entry: Entry) -> str:
 
 
 def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
-    """The entry, or why it is left aside."""
+    """The entry, or why it is ignored."""
     if unknown := why_unknown(entry):
         return unknown
     stale = why_stale(entry, metadata, xxhash.xxh64_intdigest)

@@ -31,7 +31,7 @@ def opened_levels(leaf: SchemaLeaf) -> tuple[int, ...]:
 
 
 def stray_entry(repetition: Sequence[int], definition: Sequence[int], opened: Sequence[int]) -> int | None:
-    """The first entry of a chunk that goes on with a list that is null, empty or not begun; ``None`` without one.
+    """The first entry of a chunk that continues a list which does not exist; ``None`` without one.
 
     Args:
         repetition: The repetition levels of all entries of the chunk.

@@ -118,7 +118,7 @@ def _value_faults(node: SchemaNode, beside: tuple[str, ...] = ()) -> Iterator[Gr
 
 
 def shredding_faults(node: SchemaNode) -> Iterator[GroupFault]:
-    """What is wrong with the ``typed_value`` of a variant, an element or a field, and with everything below it."""
+    """The problems of the ``typed_value`` of a variant, an element or a field, and with everything below it."""
     left = [typed] if (typed := member(node, TYPED_VALUE)) else []
     while left:
         typed = left.pop()

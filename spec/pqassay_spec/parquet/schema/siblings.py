@@ -1,4 +1,4 @@
-"""What the leaves of one group have in common: the levels of the lists and nulls around them.
+"""The common parts of the leaves of one group: the levels of the lists and nulls around them.
 
 Source: apache/parquet-format, ``README.md``, section "Nested Encoding".
 """
