@@ -62,7 +62,7 @@ FEATURES = (
     ("interval", "a panic", "month_day_millisecond_interval", "polars"),
     ("interval", "another type, which has no months", ("KeyError(22)", "day_time_interval"), "datafusion"),
     ("interval", "no such type", "could not broadcast", "fastparquet"),
-    ("interval", "no such type", "Illegal Parquet type", "spark; spark, row by row"),
+    ("interval", "no such type", "FIXED_LEN_BYTE_ARRAY (INTERVAL)", "spark; spark, row by row"),
     ("levels-from-the-highest-bit", "levels from the lowest bit on", NULLS_ALONE, "pyarrow; datafusion; fastparquet"),
     ("levels-from-the-highest-bit", "levels are taken for runs", "Out of buffer", "duckdb"),
     ("levels-from-the-highest-bit", "levels are taken for runs", "bytes declared in v1 def levels", "polars"),

@@ -35,7 +35,7 @@ class Bench:
         data: Its bytes; none if they are too many.
         is_too_great: Whether they are.
         last: The bytes that the last change made; its own before the first.
-        trouble: Why nothing can be changed; empty where something can.
+        trouble: Why nothing can be changed; empty if something can.
     """
 
     def __init__(self, data: bytes | None, name: str) -> None:
@@ -74,7 +74,7 @@ class Bench:
 
     @cached_property
     def tree(self) -> PathTree:
-        """Everything that can be changed and everything that has bytes, in the order of the grammar; nothing where nothing can be changed."""
+        """Everything that can be changed and everything that has bytes, in the order of the grammar; nothing if nothing can be changed."""
         return PathTree([WHOLE, *self._offers, *self._places] if self._offers else [])
 
     @cached_property

@@ -217,7 +217,7 @@ def _meets(leaf: dict[str, Any], start: int, end: int) -> bool:
 
 
 def written(report: Report | None, form: str, site: str | None) -> str:
-    """A report as ``json`` or ``html``. Raises `UsageError` where there is none yet."""
+    """A report as ``json`` or ``html``. Raises `UsageError` if there is none yet."""
     if report is None:
         raise UsageError("nothing was judged yet")
     stream = io.StringIO()

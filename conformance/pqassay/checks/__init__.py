@@ -50,7 +50,7 @@ from pqassay_spec.rules.catalogue import families, rules
 
 Thing = TypeVar("Thing")
 Test = Callable[[Thing], Iterable[Violation] | None]
-"""A check's function. It may return nothing where reading its subject raises all that can be wrong."""
+"""A check's function. It may return nothing if reading its subject raises all that can be wrong."""
 
 _registered: dict[str, Check] = {}
 

@@ -10,7 +10,7 @@ OURS = "pqassay"
 
 
 def command_line(*words: str) -> str:
-    """A command as a line for a shell; empty where a word holds a zero byte, which no command can be given."""
+    """A command as a line for a shell; empty if a word holds a zero byte, which no command can be given."""
     return "" if any("\0" in word for word in words) else shell_line(words)
 
 

@@ -27,7 +27,7 @@ from pqassay_spec.parquet.schema.leaf_columns import is_string
 from pqassay_spec.pm import grammar as pm
 
 Remedy = Callable[[FileUnderTest], str]
-"""Makes the command from the file; empty where none helps. Raises like a check where the file does not say what it needs."""
+"""Makes the command from the file; empty if none helps. Raises like a check where the file does not say what it needs."""
 
 ATTACHED = {"bloom filter": "--bloom-filters", "column index": "--page-index", "offset index": "--page-index"}
 """Structures without which the rows are the same, and the option of `pqassay strip` that removes them."""
@@ -143,7 +143,7 @@ def _unless_named(file: FileUnderTest) -> str:
 
 
 def _without_displaced(file: FileUnderTest) -> str:
-    """Remove the index, and structures that were written behind the blob by a writer that did not count its bytes.
+    """Remove the index, and structures that were written after the blob by a writer that did not count its bytes.
 
     All of their offsets are too small by the length of the blob, so that the first of them is said to begin where
     the blob begins.  What was displaced like that is lost; the pages themselves are not.
@@ -169,7 +169,7 @@ def _without_encoding_stats(file: FileUnderTest) -> str:
 
 
 def _new_pm(file: FileUnderTest) -> str:
-    """Make ``_pm`` again. Raises `FormatError` or `NotChecked` where there is no Parquet file, or its footer cannot be read."""
+    """Make ``_pm`` again. Raises `FormatError` or `NotChecked` if there is no Parquet file, or its footer cannot be read."""
     if not isinstance(file.data.source, FileSource):
         return ""
     _ = file.data.metadata

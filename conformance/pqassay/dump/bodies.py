@@ -142,7 +142,7 @@ class BodyTrace:
         return taken
 
     def _ahead(self, length: int) -> bytes:
-        """The next bytes. Raises `Malformed` where there are too few, or less than none."""
+        """The next bytes. Raises `Malformed` if there are too few, or less than none."""
         left = len(self._data) - self._position
         if not 0 <= length <= left:
             raise Malformed(f"{length} bytes, where {left} are left in the body")

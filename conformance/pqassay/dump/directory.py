@@ -36,7 +36,7 @@ UNREADABLE = (FormatError, NotApplicable, NotChecked)
 
 
 def directory_blobs(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
-    """The blobs in the body that entries describe, but for one that the key of IDX1 leads to as well."""
+    """The blobs in the body that entries describe, except one that the key of IDX1 leads to as well."""
     known = None
     with suppress(NotApplicable, FormatError):  # said where the embedded index is shown
         blob = file.part(EmbeddedIndex).blob

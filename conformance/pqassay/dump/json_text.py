@@ -23,7 +23,7 @@ def leaves_of(data: bytes, root: str, documented: Documented, base: int = 0) -> 
 
     Args:
         data: The text, UTF-8.
-        root: Its path; empty where it is the whole file.
+        root: Its path; empty if it is the whole file.
         documented: Says what a value means.
         base: Its offset in the file.
 

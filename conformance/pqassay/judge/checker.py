@@ -205,7 +205,7 @@ def verdicts(
 
 
 def wants_isolation(settings: Settings, timeout: float | None, memory: int | None) -> bool:
-    """Whether even one job judges in a process of its own: where values are decoded, and where there are limits."""
+    """Whether even one job judges in a separate process: where values are decoded, and where there are limits."""
     return settings.tier == "values" or timeout is not None or memory is not None
 
 

@@ -312,7 +312,7 @@ def _gaps(file: FileUnderTest, hindrances: Iterable[tuple[str, Hindrances]]) -> 
 
 
 def _column_count(file: FileUnderTest) -> int:
-    """The columns of a file, 0 where they are not known."""
+    """The columns of a file, 0 if they are not known."""
     try:
         if file.table is not None and file.claims is None:
             return 0
@@ -381,7 +381,7 @@ def _finding(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> Finding:
 
 
 def _younger(rule: Rule, file: FileUnderTest) -> str:
-    """The end of the message, where a rule is younger than all that the file shows of its writer; empty where it obliges."""
+    """The end of the message, where a rule is younger than all that the file shows of its writer; empty if it obliges."""
     if obliges(rule, file):
         return ""
     return f" (obliged since {release(rule.obliged_since).name}; the file shows nothing of that release or a later one)"

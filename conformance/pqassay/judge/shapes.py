@@ -43,7 +43,7 @@ def shape_of(position: Position, message: str, column: str | None, file: FileUnd
 
 
 def _direction(position: Position) -> str:
-    """Whether there is more or less than there should be; empty where that is not about numbers."""
+    """Whether there is more or less than there should be; empty if that is not about numbers."""
     numbers = [_NUMBER.match(text) for text in (position.actual, position.expected)]
     if numbers[0] is None or numbers[1] is None:
         return "" if position.actual else "absent"

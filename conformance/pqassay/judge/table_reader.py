@@ -114,7 +114,7 @@ class TableReader(Protocol):
 
 
 def reader_of(kind: str) -> TableReader:
-    """The reader of a format, by its kind. Raises `KeyError` where no plug-in has it."""
+    """The reader of a format, by its kind. Raises `KeyError` if no plug-in has it."""
     return cast("TableReader", resolved(formats()[kind].reader))
 
 
@@ -125,7 +125,7 @@ def _view(file: FileUnderTest) -> TableView:
 
 
 def metadata_size(file: FileUnderTest) -> int:
-    """Bytes of a table's metadata that were read; 0 where they cannot be."""
+    """Bytes of a table's metadata that were read; 0 if they cannot be."""
     try:
         return _view(file).size
     except UNREADABLE:

@@ -38,7 +38,7 @@ BATCH_FILES = 64
 """Files that one task holds at most; a task of one file would spend more on messages than on judging."""
 
 BATCH_BYTES = 4 << 20
-"""Bytes that one task holds at most, but for the file that goes beyond."""
+"""Bytes that one task holds at most, except the file that goes beyond."""
 
 MEMORY_GIVEN_LEAST = 512 << 20
 """Bytes that a worker must be given: with less, threads of the decoder fail to start, and it waits for them."""
@@ -345,7 +345,7 @@ class _Run:
             yield from self._result(pending.popleft(), pending)
 
     def _result(self, task: _Task, pending: deque[_Task]) -> Sequence[Judged]:
-        """The result of a task; nothing where it is tried again."""
+        """The result of a task; nothing if it is tried again."""
         try:
             if task.future is not None and self._is_done(task.future):
                 results = task.future.result()

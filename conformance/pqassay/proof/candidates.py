@@ -97,7 +97,7 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
 
 
 def by_ends(column: QueryColumn, row_groups: Iterable[Any]) -> list[Query]:
-    """Queries by the least and the greatest of some values, or by nulls where there are no others."""
+    """Queries by the smallest and the greatest of some values, or by nulls where there are no others."""
     values = _without_nan(pa.chunked_array(list(row_groups), column.type).drop_null())
     if not len(values):
         return [Query((column,), (ColumnQuery("is null", column),))]
@@ -112,7 +112,7 @@ def by_ends(column: QueryColumn, row_groups: Iterable[Any]) -> list[Query]:
 
 
 def unread(rule: str) -> str:
-    """Why no engine here can be asked about a rule: none reads what it is about; empty where some do."""
+    """Why no engine here can be asked about a rule: none reads what it is about; empty if some do."""
     found = rooms(f"checks.{family_of(rule).module}")
     return next((str(room.UNREAD) for room in found if hasattr(room, "UNREAD")), "")
 
@@ -261,7 +261,7 @@ def nulls(stretch: RowStretch) -> Iterator[Query]:
 
 
 def _bounds(stretch: RowStretch) -> Iterator[tuple[Any, Any]]:
-    """Claims about the least and the greatest value: of the page, and of the chunk."""
+    """Claims about the smallest and the greatest value: of the page, and of the chunk."""
     leaf = stretch.chunk.leaf
     if stretch.page is not None and "column_index" in stretch.part:
         with contextlib.suppress(FormatError, NotChecked, NotApplicable, IndexError):

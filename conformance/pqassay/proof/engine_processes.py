@@ -41,7 +41,7 @@ ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
 
 NO_ANSWER = "no answer within the time limit"
 
-NOT_ASKED = "not asked, since there was no answer to another query of this file"
+NOT_ASKED = "not asked, since another query of this file had no answer"
 
 MOST_ENDINGS = 2
 """Ends of an engine's process over one file after which it is asked nothing more about that."""
@@ -81,15 +81,18 @@ class EngineProcesses:
         return self.limits.timeout or None
 
     def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> QueryPlan:
-        """See `pqassay.proof.worker.plan`. Raises what ends the process."""
+        """See `pqassay.proof.worker.plan`. Raises the error that ends the process."""
         return self.decode(plan, path, findings, folder, size=size)
 
     def decode(self, work: Callable[..., Found], *arguments: Any, size: int) -> Found:
-        """Have some work done on a file of a size in bytes in the process that decodes. Raises what ends that."""
+        """Have some work done on a file of a size in bytes in the process that decodes.
+
+        Raises the error that ends it.
+        """
         return self._done("", work, arguments, self.seconds(size), limits_memory=True)
 
     def start(self, engine: Engine, healthy: Asked) -> None:
-        """Have an engine answer a query of a healthy file, if it has answered none, so that its start takes no time of other queries."""
+        """Let an engine answer a query of a healthy file first, so that its start does not count for other queries."""
         if engine.process not in self._begun:
             with contextlib.suppress(*ENDINGS):
                 self._ask(engine, [healthy], 0)
@@ -117,7 +120,7 @@ class EngineProcesses:
         return [answer for one in asked for answer in self.ask(engine, file, [one], size)]
 
     def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
-        """Have an engine answer queries in one process. Raises what ends that."""
+        """Have an engine answer queries in one process. Raises the error that ends it."""
         seconds = self.seconds(size)
         if seconds is not None:
             seconds += min(TIME_OF_EACH, seconds / 10) * (len(asked) - 1)

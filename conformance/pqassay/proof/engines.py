@@ -245,7 +245,7 @@ OPERATORS: Mapping[str, str] = {"=": "==", ">=": ">=", "<=": "<="}
 
 
 def imports(query: Query) -> str:
-    """The statement that imports what the values of a query are made with; empty where they need nothing."""
+    """The statement that imports what the values of a query are made with; empty if they need nothing."""
     kinds = {part.column.kind for part in query.where}
     names = ["datetime"] * bool(kinds & {QueryKind.DATE, QueryKind.TIMESTAMP}) + ["decimal"] * (
         QueryKind.DECIMAL in kinds

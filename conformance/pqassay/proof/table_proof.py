@@ -47,5 +47,5 @@ class TableProof(Protocol):
 
 
 def proof_of(kind: str) -> TableProof:
-    """What a format answers, by its kind. Raises `KeyError` where no plug-in has it."""
+    """What a format answers, by its kind. Raises `KeyError` if no plug-in has it."""
     return cast("TableProof", resolved(formats()[kind].proof))

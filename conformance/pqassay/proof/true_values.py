@@ -274,7 +274,7 @@ class TrueValues:
         return found[0]
 
     def column(self, name: str) -> QueryColumn:
-        """A column that a query may name. Raises `NotChecked` where none may."""
+        """A column that a query may name. Raises `NotChecked` if none may."""
         return self._read(name)[0]
 
     def by_row_group(self, name: str) -> list[Any]:
@@ -299,7 +299,7 @@ class TrueValues:
         return QueryColumn(name, kind, type_, has_nan), arrays
 
     def table(self, columns: Sequence[QueryColumn]) -> pa.Table:
-        """All rows of some columns. Raises `NotChecked` where they have different numbers of rows."""
+        """All rows of some columns. Raises `NotChecked` if they have different numbers of rows."""
         arrays = [pa.chunked_array(self.by_row_group(column.name), column.type) for column in columns]
         if len({len(array) for array in arrays}) > 1:
             raise NotChecked("the columns hold different numbers of rows", "file")

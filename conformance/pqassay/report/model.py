@@ -42,7 +42,7 @@ MISTAKE = "a mistake in pqassay, please report it"
 """Begins the `FileReport.error` of a file that was not judged because of one."""
 
 Obstacle = Literal["file", "key", "tool", "request", "another rule"]
-"""What keeps a rule from being tested: the ``file``, which does not hold what is needed, or nothing with a meaning that anybody
+"""What keeps a rule from being tested: the ``file``, which does not hold what is needed, or nothing with a meaning that anyone
 defined; a ``key``, which pqassay does not have; a ``tool``, pqassay itself or a library, by what it does not read or by a limit of
 its own; the ``request``, which left the rule out; or ``another rule``, whose own finding says what is wrong."""
 
@@ -68,7 +68,7 @@ MOST_FILES = 10_000
 class Position:
     """One place where a rule is broken.
 
-    ``field`` is a grammar path, ``offset`` and ``length`` are bytes of the file (-1 and 0 where the thing is
+    ``field`` is a grammar path, ``offset`` and ``length`` are bytes of the file (-1 and 0 if the thing is
     absent), ``expected`` and ``actual`` are for people.  A path that begins with ``data.`` leads into the ``data.parquet``
     beside a ``_pm`` file; the offset is one of that file then.  If a table says it, ``file`` is the file of the table that holds
     the bytes.
@@ -152,7 +152,7 @@ class Finding:
     ``proof`` shows what engines do with this very file, where that was asked for.  ``files`` are the files
     that a finding about a table is about, relative to the table, `MOST_FILES` at most.  ``also`` are other
     rules that the same damage breaks; they are not checked where this one speaks for them.
-    ``compares_values`` is true where a claim is held against values, and either may be wrong; ``weighed``
+    ``compares_values`` is true if a claim is held against values, and either may be wrong; ``weighed``
     says which is likelier. ``basis`` is the source of the rule: the document states it, it follows from the
     document, or this specification adds it.
     """
@@ -392,7 +392,7 @@ class Report:
         return any(self.is_counted(finding) for file in self.files for finding in file.findings)
 
     def is_counted(self, finding: Finding) -> bool:
-        """Whether a finding counts for the exit code, but for the number of files that may have some."""
+        """Whether a finding counts for the exit code, except the number of files that may have some."""
         return self.may_fail(finding) and (self.gate is None or self.gate.concerns(finding))
 
     def may_fail(self, finding: Finding) -> bool:

@@ -31,14 +31,14 @@ STRIP = "pqassay strip "
 CLAIMS = frozenset(
     ("--statistics", "--page-index", "--bloom-filters", "--sorting-columns", "--column-orders", "--idx1")
 )
-"""Options of this command that remove what is said about values: it asks somebody to vouch for these first."""
+"""Options of this command that remove what is said about values: it asks someone to vouch for these first."""
 
 CLAIM_KEYS = frozenset((directory.KEY, idx1.KEY, idx1.LENGTH_KEY, idx1.COMPANION_KEY))
 """Keys for which it asks that as well."""
 
 
 def compare_first(*, compares_values: bool, remedy: str | None) -> str:
-    """What to do about a finding before its remedy, and why; empty where nothing is.
+    """What to do about a finding before its remedy, and why; empty if nothing is.
 
     >>> compare_first(compares_values=False, remedy="pqassay strip a.parquet --row-group-hints")
     ''

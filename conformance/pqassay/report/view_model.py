@@ -55,7 +55,7 @@ class Item:
         where: The file or the case.
         part: The column or the operation; empty for none.
         verdict: Verdict or outcome.
-        tone: Its colour.
+        tone: Its color.
         rule: The rule, where there is one.
         could: The worst that it can do to users.
         observed: The observed effect on engines in one word, or on the driver in a run; empty for neither.
@@ -148,7 +148,7 @@ class View:
         kind: ``check`` or ``run``.
         title: What was done.
         outcome: Its outcome.
-        tone: Its colour.
+        tone: Its color.
         place: What a place is called: ``file`` or ``case``.
         facts: Labels and values about the whole.
         tiles: Counts.
@@ -165,7 +165,7 @@ class View:
             was asked.
         misled: Well-formed lies with which a reader did not answer rightly, the gravest first.
         features: Rows of a table of the features of files with which something is wrong, its header first.
-        basis: Lines about somebody's own files: on what the verdicts rest.
+        basis: Lines about a user's own files: on what the verdicts rest.
     """
 
     kind: str

@@ -91,7 +91,7 @@ def kind_of(name: str) -> Kind | None:
 
 
 def judged_as(name: str) -> str:
-    """The kind as which a file is judged that somebody asked for; Parquet if its name says nothing.
+    """The kind as which a file is judged that someone asked for; Parquet if its name says nothing.
 
     >>> judged_as("2024-01-01.1/_pm"), judged_as("part-0.backup")
     ('pm', 'parquet')

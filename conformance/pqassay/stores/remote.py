@@ -41,7 +41,7 @@ TAILS = Tails()
 
 
 class MissingError(Exception):
-    """There is nothing where a URI points to; the message says what is missing."""
+    """There is nothing if a URI points to; the message says what is missing."""
 
 
 @dataclass(frozen=True)

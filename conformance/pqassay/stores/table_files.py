@@ -147,7 +147,7 @@ class TableAt:
         return {"/".join(entry.names): entry.size for entry in remote.listing(place)}
 
     def files(self) -> Iterator[str]:
-        """Every file below the table, in order, but for hidden ones."""
+        """Every file below the table, in order, except hidden ones."""
         if self.store:
             yield from sorted(self._listing())
             return
@@ -223,7 +223,7 @@ def kind_of_folder(folder: str, names: frozenset[str]) -> TableKind | None:
 
 
 def named_by(path: str) -> tuple[str, TableKind, Moment] | None:
-    """The table that somebody asked for by a file of its metadata: its folder, its format, and the moment that the file is of."""
+    """The table that someone asked for by a file of its metadata: its folder, its format, and the moment that the file is of."""
     parts = path.split("/")
     found = shown_by(parts)
     moment = None if found is None else found.moment_of(parts[-1])

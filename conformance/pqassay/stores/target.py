@@ -78,7 +78,7 @@ class Target:
     def siblings(self) -> Generator[Callable[[str], Source | None]]:
         """A function that opens files of the same folder by their names, each once; all are closed in the end.
 
-        It returns ``None`` where there is no such file, and raises `OSError` where there is one that cannot be opened.
+        It returns ``None`` where there is no such file, and raises `OSError` if there is one that cannot be opened.
         """
         sources: dict[str, Source | None] = {}
         with contextlib.ExitStack() as stack:
@@ -105,7 +105,7 @@ class Target:
         return Target(_sibling(self.name, name), _sibling(self.path, name), self.store)
 
     def size_beside(self) -> int:
-        """Bytes of the files of the same folder that are looked at as well; 0 where that cannot be told."""
+        """Bytes of the files of the same folder that are looked at as well; 0 if that cannot be told."""
         total = 0
         with self.siblings() as siblings:
             for name in file_kinds.beside(self.kind):
@@ -125,7 +125,7 @@ class Target:
         return not is_there(self.store, self.path)
 
     def known_size(self) -> int:
-        """Length in bytes; 0 where it cannot be told."""
+        """Length in bytes; 0 if it cannot be told."""
         if self.is_table:
             return 0
         if self.size is None:
@@ -139,7 +139,7 @@ class Target:
 
 
 def _sibling(path: str, name: str) -> str:
-    """A path from the folder of a file; what is above the root of a store is not there, and asked for in vain."""
+    """A path from the folder of a file; what is above the root of a store is not there, and asked for for nothing."""
     folder, slash, _ = path.rpartition("/")
     while name.startswith("../") and "/" in folder:
         folder, name = folder.rpartition("/")[0], name.removeprefix("../")

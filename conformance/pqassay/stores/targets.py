@@ -163,7 +163,7 @@ class _Finder:
             self.found.targets.append(target)
 
     def _named(self, target: Target) -> None:
-        """Judge a file that somebody asked for by its name."""
+        """Judge a file that someone asked for by its name."""
         kind = file_kinds.kind_of(target.path.rpartition("/")[2])
         self._take(target, "" if kind is None else kind.ignored)
 
@@ -215,7 +215,7 @@ class _Finder:
             self.problems.append(f"{_shown(path)} is not a regular file")
 
     def _named_table(self, path: str) -> TableAt | None:
-        """The table of which somebody named a file of metadata."""
+        """The table of which someone named a file of metadata."""
         named = None if self._moment is None else table_files.named_by(path)
         if named is None:
             return None
@@ -359,7 +359,7 @@ class _Finder:
             self._named(_remote(place))
 
     def _stored_table(self, place: StorePlace) -> TableAt | None:
-        """The table in a store of which somebody named a file of metadata."""
+        """The table in a store of which someone named a file of metadata."""
         named = None if self._moment is None else table_files.named_by(place.path)
         if named is None:
             return None

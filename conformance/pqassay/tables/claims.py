@@ -129,11 +129,11 @@ class TableColumn(NamedTuple):
     Attributes:
         key: The key of claims about it, see `ColumnMetrics.given`.
         name: The users' name of the column.
-        path: The names by which it is found in the file, below the root; empty where it is found by id.
+        path: The names by which it is found in the file, below the root; empty if it is found by id.
         field_id: The id by which it is found, where it is.
         type: The type that the table gives it, in the format's words.
         reading: How its bounds are read; ``None`` where values of the type are not compared.
-        cut: The unit to which maxima may be cut, so that values lie beyond them; 0 where they are whole.
+        cut: The unit to which maxima may be cut, so that values lie beyond them; 0 if they are whole.
     """
 
     key: Hashable
@@ -153,7 +153,7 @@ class PartitionValue:
         name: The name of the field.
         path, field_id: How its source column is found in the file, see `TableColumn`.
         transform: How it follows from the source column: ``identity`` where it is the same.
-        type: The type of the source column, in the format's words; empty where it does not matter.
+        type: The type of the source column, in the format's words; empty if it does not matter.
         kind: What the value is; ``None`` of a null.
         value: The value; ``None`` of a null.
         written: The value as the table writes it.
@@ -183,7 +183,7 @@ class DeletedRows:
         cardinality: Rows that it removes, as the table says.
         inline: The vector itself, where the table's metadata hold it.
         broken: The rule that the table breaks here, so that the claim cannot be read; empty for none.
-        of: The data file, as the table names it; empty where that is not said again beside the vector.
+        of: The data file, as the table names it; empty if that is not said again beside the vector.
     """
 
     place: ClaimPlace
@@ -228,7 +228,7 @@ class RowOrder:
         place: Where the table says it.
         number: The number of the order in the table.
         columns: The sort keys, in order.
-        unknown: Why the order cannot be followed; empty where it can.
+        unknown: Why the order cannot be followed; empty if it can.
     """
 
     place: ClaimPlace

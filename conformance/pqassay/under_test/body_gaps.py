@@ -2,7 +2,7 @@
 
 The ranges that a footer gives away leave gaps.  Some writers repeat the metadata of a column chunk after it,
 some pad to a boundary with zeros, and some write blobs that a key of the footer names. A rewritten footer
-leaves structures without a reference.  All of these are recognised by their bytes.  A writer may have lost
+leaves structures without a reference.  All of these are recognized by their bytes.  A writer may have lost
 track of the rest.
 
 Source: chapter ``parquet_file.md``, section "Gaps".
@@ -67,7 +67,7 @@ NEAR = 1 << 12
 """Bytes that a structure is sought in first; nearly all are shorter."""
 
 WINDOW = 1 << 16
-"""Bytes that are read to recognise a structure; a longer one is not recognised."""
+"""Bytes that are read to recognize a structure; a longer one is not recognized."""
 
 MOST_WORK = 64 << 20
 """Bytes of one file's gaps that are looked at."""
@@ -80,7 +80,7 @@ MOST_DIGITS = 19
 
 
 class Surroundings(NamedTuple):
-    """Facts of a footer that help to recognise the bytes of its gaps.
+    """Facts of a footer that help to recognize the bytes of its gaps.
 
     Attributes:
         named: Offsets that keys name, in order, each with its key.
@@ -152,7 +152,7 @@ class Gaps:
         self._work = MOST_WORK
 
     def runs(self, start: int, end: int) -> Iterator[Run]:
-        """Yield what is in the gap [start, end), in order; neighbours that are the same are one run."""
+        """Yield what is in the gap [start, end), in order; neighbors that are the same are one run."""
         last: Run | None = None
         for run in self._pieces(start, end):
             if last is not None and (last.filler, last.key) == (run.filler, run.key):

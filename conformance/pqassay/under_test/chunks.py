@@ -221,12 +221,12 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def column_index(self) -> ColumnIndex:
-        """The column index. Raises `NotApplicable`, PIX-020 and what `column_index_bytes` does."""
+        """The column index. Raises `NotApplicable`, PIX-020 and the errors of `column_index_bytes`."""
         return self._whole(ColumnIndex, self.column_index_bytes, "column_index", "PIX-020")
 
     @Remembered
     def offset_index(self) -> OffsetIndex:
-        """The offset index. Raises `NotApplicable`, PIX-010 and what `offset_index_bytes` does."""
+        """The offset index. Raises `NotApplicable`, PIX-010 and the errors of `offset_index_bytes`."""
         return self._whole(OffsetIndex, self.offset_index_bytes, "offset_index", "PIX-010")
 
     def _whole(self, kind: type[Index], raw: bytes, name: str, rule: str) -> Index:
@@ -263,7 +263,7 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def page_bounds(self) -> PageBounds:
-        """The bounds of the pages, compared. Raises PIX-021, `NotApplicable` (no order) and what `column_index` does."""
+        """The bounds of the pages, compared. Raises PIX-021, `NotApplicable` (no order) and the errors of `column_index`."""
         return PageBounds(self)
 
     @Remembered
@@ -296,7 +296,7 @@ class ColumnChunkUnderTest:
     def bitset(self) -> bytes:
         """The bitset of the bloom filter, whole blocks. It may be large, and is read again each time.
 
-        Raises BLM-003 (it is not such a bitset), BLM-004, BLM-005, PQF-008 and what `bloom_filter_header` does.
+        Raises BLM-003 (it is not such a bitset), BLM-004, BLM-005, PQF-008 and the errors of `bloom_filter_header`.
         """
         header, taken, read = self._bloom_filter
         if None in (header.algorithm.BLOCK, header.hash.XXHASH, header.compression.UNCOMPRESSED):
@@ -396,7 +396,7 @@ class ColumnChunks:
 
     @Remembered
     def all(self) -> list[ColumnChunkUnderTest]:
-        """The chunks in the order of row groups and columns, but for those that are encrypted or stored elsewhere.
+        """The chunks in the order of row groups and columns, except those that are encrypted or stored elsewhere.
 
         Raises:
             NotApplicable: The file describes other files.

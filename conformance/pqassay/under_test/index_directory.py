@@ -66,7 +66,7 @@ class EntryUnderTest:
 
     @property
     def is_named(self) -> bool:
-        """Whether its type is somebody's own: everything about it is judged but what its blob means."""
+        """Whether its type is someone's own: everything about it is judged but what its blob means."""
         return is_named(self.head.type)
 
     @property
@@ -105,7 +105,7 @@ class EntryUnderTest:
     # ---------------------------------------------------------------------------------- whether it is asked about
 
     def require_known(self) -> None:
-        """Raise `NotChecked` where its type or the version of its type is not known here; the chapter says what holds of all named types."""
+        """Raise `NotChecked` if its type or the version of its type is not known here; the chapter says what holds of all named types."""
         if self.is_named:
             return
         if self.head.type not in list(IndexType):
@@ -279,7 +279,7 @@ class EntryUnderTest:
         return [chunk.row_group for chunk in self._chunks_of_pages() for _ in chunk.page_places.row_counts]
 
     def _chunks_of_pages(self) -> Iterator[ColumnChunkUnderTest]:
-        """The chunks of its one column, but for those without rows: they have no pages, and most writers give them no offset index."""
+        """The chunks of its one column, except those without rows: they have no pages, and most writers give them no offset index."""
         for (chunk,), group in zip(self.chunks, self.file.metadata.row_groups, strict=True):
             if group.num_rows:
                 yield chunk
@@ -366,7 +366,7 @@ class _Shapes:
         self._known: dict[tuple[Path, ...], int] = {}
 
     def of(self, columns: tuple[Path, ...]) -> int:
-        """The shape of some columns. Raises `Malformed` where the footer holds a number that none can be."""
+        """The shape of some columns. Raises `Malformed` if the footer holds a number that none can be."""
         if columns not in self._known:
             with boundary():
                 self._known[columns] = identity.shape_of(self._file.metadata, columns)
@@ -407,7 +407,7 @@ class IndexDirectory:
 
     @Remembered
     def area(self) -> bytes | None:
-        """The bytes behind the UUID of the footer's extension."""
+        """The bytes after the UUID of the footer's extension."""
         with boundary():
             return placement.extension_area(self.file.metadata)
 

@@ -1,4 +1,4 @@
-"""The page indexes and bloom filters of a file as they are read: neighbours at once, since they usually are together.
+"""The page indexes and bloom filters of a file as they are read: neighbors at once, since they usually are together.
 
 A file of 500 columns and 100 row groups has 100,000 page indexes.  Read one by one they would cost as many system calls, and
 from an object store as many requests.  There, bloom filters are read with them: a request takes as long as the bytes of many filters.

@@ -101,7 +101,7 @@ def pages_of(facts: ColumnMetaData) -> int:
 
 
 def _up_to_the_next(file: FileUnderTest, offsets: list[int]) -> Iterator[Read]:
-    """Reads from offsets in the body to the beginning of what is stored behind them."""
+    """Reads from offsets in the body to the beginning of what is stored after them."""
     start, end = file.framing.body_start, file.framing.footer_start
     inside = [offset for offset in offsets if start <= offset < end]
     if not inside:

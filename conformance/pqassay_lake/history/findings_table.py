@@ -450,7 +450,7 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
 def finding_of(row: Mapping[str, Any]) -> Finding:
     """The finding of a row; columns that were not read leave their members as they are by default.
 
-    Whether it is known is not taken over: the baseline of the caller says that.
+    Whether it is known is not reused: the baseline of the caller says that.
     """
     names = {declared.name for declared in dataclasses.fields(Finding)} & row.keys()
     stored = {name: row[name] for name in names - {"known", "observed"}}

@@ -79,7 +79,7 @@ class Keeper:
 
     @property
     def note(self) -> str:
-        """A sentence about verdicts that were taken over; empty where none was."""
+        """A sentence about verdicts that were reused; empty if none was."""
         kept = len(self._kept.keys() & self._states.keys())
         total = len(self._states)
         return (

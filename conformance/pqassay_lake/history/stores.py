@@ -105,7 +105,7 @@ class History(Protocol):
 
 
 def history_at(name: str) -> History:
-    """The history that somebody names; it need not exist.
+    """The history that someone names; it need not exist.
 
     Args:
         name: A folder or URI, which may be a Delta table already; ``delta:`` and the folder or URI of a Delta table;
@@ -304,7 +304,7 @@ class _IcebergHistory:
 
 
 def _library(name: str, module: str) -> Any:
-    """A module that few histories need. Raises `UsageError` where its library is not installed."""
+    """A module that few histories need. Raises `UsageError` if its library is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -22,7 +22,7 @@ Etags = Callable[[Sequence[Target]], Sequence[str | None]]
 """Asks for the etags of some objects, in order; ``None`` where there is none."""
 
 SETTLED = 2_000_000_000
-"""Nanoseconds after which a change is told apart from the one before, in every file system and store."""
+"""Nanoseconds after which a change is distinguished from the one before, in every file system and store."""
 
 
 def is_settled(stamp: Stamp, started: int) -> bool:

@@ -24,7 +24,7 @@ def batches(files: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def of_partitions(table: OpenTable, files: Sequence[str], alias: str = "") -> str:
-    """The condition that a row is in a partition of some files; empty where it would say nothing, or is not known.
+    """The condition that a row is in a partition of some files; empty if it would say nothing, or is not known.
 
     Args:
         table: Their table.

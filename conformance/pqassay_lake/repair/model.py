@@ -14,7 +14,7 @@ Dialect = Literal["spark", "delta", "iceberg"]
 """``spark``: SQL of Spark for tables of both formats, and commands for files of no table; else the statements for one format."""
 
 CATALOG = "lake"
-"""The catalog in which an Iceberg table is called as its folder, unless somebody names another one."""
+"""The catalog in which an Iceberg table is called as its folder, unless someone names another one."""
 
 BY_HAND = "by hand"
 """The name of the step for which there is no statement."""
@@ -67,7 +67,7 @@ class Step:
     Attributes:
         repair: Its name.
         rules: The rules that it repairs.
-        files: How many files it concerns; 0 where it concerns the table itself.
+        files: How many files it concerns; 0 if it concerns the table itself.
         table: The table; empty for files of no table.
         statements: The statements to run, in this order; none if you have to decide.
         notes: What to know before.

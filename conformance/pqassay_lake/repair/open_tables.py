@@ -35,7 +35,7 @@ class LiveFile:
 
     Attributes:
         name: The file as the table names it.
-        partition: The values of its partition columns as literals of SQL, by the columns; empty where they are not known.
+        partition: The values of its partition columns as literals of SQL, by the columns; empty if they are not known.
     """
 
     name: str
@@ -52,7 +52,7 @@ class OpenTable:
         kind: Its format.
         name: Its name in statements.
         moment: Its version, or the id of its snapshot.
-        column: A column that can be set to itself; empty where there is none.
+        column: A column that can be set to itself; empty if there is none.
         compared: Columns whose values SQL can compare.
         has_vectors: Whether rows of it may be marked as deleted.
         live: Its live data files, by their paths relative to it.
@@ -187,7 +187,7 @@ def _sql_type(name: str, decimal: tuple[int, int] | None) -> str:
 
 
 def _partition(values: Any, types: Mapping[str, str]) -> tuple[tuple[str, str | None], ...]:
-    """The values of partition columns as literals; empty where the log does not say them in a way that SQL takes."""
+    """The values of partition columns as literals; empty if the log does not say them in a way that SQL takes."""
     if not isinstance(values, dict) or not types or values.keys() != types.keys():
         return ()
     parts: list[tuple[str, str | None]] = []

@@ -86,7 +86,7 @@ def heading(step: Step) -> str:
 
 
 def sql_lines(plan: Plan) -> Iterator[str]:
-    """The statements of all tables, grouped by table and repair; nothing where there is no table."""
+    """The statements of all tables, grouped by table and repair; nothing if there is no table."""
     steps = [step for step in plan.steps if step.table]
     for step in steps:
         yield f"-- {heading(step)}"
@@ -98,7 +98,7 @@ def sql_lines(plan: Plan) -> Iterator[str]:
 
 
 def script_lines(plan: Plan) -> Iterator[str]:
-    """The commands for files of no table; nothing where there is none.
+    """The commands for files of no table; nothing if there is none.
 
     The option that vouches for the values is not in it: the user has to add it.
     """

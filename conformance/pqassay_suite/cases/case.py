@@ -37,7 +37,7 @@ class GoldenCase:
         asked_sha256: Digest of what it asks, see `pqassay_spec.golden.revision.case_digest`.
         parent: The valid case that it was made from.
         wishes: The requested structure for a writer.
-        known_facts: Facts about its file, where somebody has them; else they are read from it.
+        known_facts: Facts about its file, where someone has them; else they are read from it.
         stands_alone: A right answer counts by itself; else only beside one about a valid file.
         data: Its input where no file has it: what it was derived from has another, and who writes gets none.
     """

@@ -1,4 +1,4 @@
-"""The option ``--files`` of ``pqassay suite run``: a driver is asked about somebody's own files."""
+"""The option ``--files`` of ``pqassay suite run``: a driver is asked about a user's own files."""
 
 from __future__ import annotations
 

@@ -129,4 +129,4 @@ PROBLEMS: Mapping[str, Callable[[Written, Any], str]] = {
     "codec": _codec,
     "indexes": _missing_index,
 }
-"""By wish, what in a file does not fulfil it, in words; empty where nothing does."""
+"""By wish, what in a file does not fulfill it, in words; empty if nothing does."""

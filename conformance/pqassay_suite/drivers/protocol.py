@@ -222,7 +222,7 @@ class IndexWish(Message):
 
 @dataclass(frozen=True)
 class Wishes(Message):
-    """How a file is to be written. A writer that cannot fulfil one answers ``unsupported``.
+    """How a file is to be written. A writer that cannot fulfill one answers ``unsupported``.
 
     Attributes:
         page_rows: Rows of a page, at most.

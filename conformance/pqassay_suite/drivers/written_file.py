@@ -1,6 +1,6 @@
 """Inspection of a written file: the judge's findings on it, and its rows, or the logical value of a ``_pm``.
 
-The file comes from a stranger's program, and decoding it happens in a process of its own, one for all files of a run:
+The file comes from a stranger's program, and decoding it happens in a separate process, one for all files of a run:
 ``python -m pqassay_suite.drivers.written_file --serve``.  The result of that process is a `WrittenFile`.
 """
 
@@ -37,7 +37,7 @@ class WrittenFile:
         error: Why it could not be judged or read.
         rows: Its rows, the columns in the order asked for.
         value: The logical value of a ``_pm``.
-        unfulfilled: Wishes that it does not fulfil.
+        unfulfilled: Wishes that it does not fulfill.
         warnings: Id and message of every rule with verdict WARN.
     """
 

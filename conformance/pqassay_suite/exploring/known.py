@@ -1,4 +1,4 @@
-"""Findings that an implementation's expectations foretell: recognised by their cause."""
+"""Findings that an implementation's expectations foretell: recognized by their cause."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Finding:
     def explains(self, question: Question, difference: WrongAnswer) -> bool:
         """Whether another wrong answer is of the same cause: the same words, with all that this one takes.
 
-        What is wrong with a read explains a scan that is as wrong without the index.
+        The problems of a read explains a scan that is as wrong without the index.
         """
         if not difference.is_of_rows:
             return self.difference.is_like(difference)
@@ -106,7 +106,7 @@ class Search:
         kept: Questions that are asked first, such as those of earlier findings.
         findings: The findings, each as small as possible.
         drawn: Files that were drawn.
-        was_interrupted: Whether somebody ended it.
+        was_interrupted: Whether someone ended it.
     """
 
     asker: Asker
@@ -122,7 +122,7 @@ class Search:
     _end: float = 0.0
 
     def run(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Finding]:
-        """Findings, one after the other, until the time is over or somebody interrupts."""
+        """Findings, one after the other, until the time is over or someone interrupts."""
         self._clock, self._end = clock, clock() + self.limits.seconds
         rounds = [*(lambda question=each: self._asked_again(question) for each in self.kept)]
         while not self._is_over():

@@ -35,7 +35,7 @@ class Survival:
         id: The kind of the file.
         outcome: The actual answer.
         is_kept: Whether this keeps the promise of the format, or the twin is not read either.
-        details: The message of the refusal or crash, or which rows are wrong; empty where all is read.
+        details: The message of the refusal or crash, or which rows are wrong; empty if all is read.
     """
 
     id: str

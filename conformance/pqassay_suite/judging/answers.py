@@ -35,7 +35,7 @@ class Family:
         unordered: Members that are compared as sets.
         column_option: Option of the check that names the column.
         whole: A value is compared whole, member by member; else the members that the answer has, and `required` ones.
-        sparse: The same, and no other member may be there, but for ``null``.
+        sparse: The same, and no other member may be there, except ``null``.
         entries: A value is a list of entries, compared by their keys, and says which of them a writer is asked for.
     """
 
@@ -140,7 +140,7 @@ def _wishes(bench: Bench) -> protocol.Wishes | None:
 
 
 def demanded(wishes: protocol.Wishes, rows: Rows) -> protocol.Wishes:
-    """The wishes that a written file must fulfil: no text demands a bloom filter for a column without values."""
+    """The wishes that a written file must fulfill: no text demands a bloom filter for a column without values."""
     names = rows.names()
     filled = {name for row in rows.rows for name, value in zip(names, row, strict=True) if value is not None}
     filters = [name for name in wishes.bloom_filter or () if name in filled]

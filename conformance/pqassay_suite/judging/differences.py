@@ -39,7 +39,7 @@ MOST_PAIRED = 200
 OTHER_VALUE = "another value"
 
 _UNITS = (10**3, 10**6, 10**9)
-"""Nanoseconds of the units of times, but for the least."""
+"""Nanoseconds of the units of times, except the least."""
 
 LENGTHS = ("cut", "longer")
 """Differences that two values may have which have nothing to do with each other."""

@@ -64,7 +64,7 @@ class SurveyLimits:
 
 @dataclass(frozen=True)
 class FileCase(GoldenCase):
-    """A case about somebody's file.
+    """A case about someone's file.
 
     Attributes:
         agreed: Where the rows are kept on which two readers agree; ``None`` where they do not.

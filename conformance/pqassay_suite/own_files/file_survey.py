@@ -1,6 +1,6 @@
 """Facts about a user's file before a driver is asked about it: the judge's verdict, its columns and its features.
 
-The file may be damaged in any way, so this happens in a process of its own: ``python -m pqassay_suite.own_files.file_survey --serve``.
+The file may be damaged in any way, so this happens in a separate process: ``python -m pqassay_suite.own_files.file_survey --serve``.
 """
 
 from __future__ import annotations

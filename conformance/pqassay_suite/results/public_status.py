@@ -42,7 +42,7 @@ class Claim(BaseModel):
 
 
 class PublicStatus(BaseModel):
-    """A file about one implementation; other members are left aside."""
+    """A file about one implementation; other members are ignored."""
 
     engine_id: Annotated[str, Field(min_length=1)]
     support: dict[str, Claim]
@@ -70,7 +70,7 @@ def read_status(path: Path) -> PublicStatus:
 def differences(status: StatusTable, public: PublicStatus) -> Iterator[Contradictions]:
     """Contradictions between results and a public status; features that were not asked or not shown contradict nothing.
 
-    Nor does a group that is read as it is stored: that takes no knowledge of its logical type.
+    Nor does a group that is read as stored: that takes no knowledge of its logical type.
 
     Args:
         status: The status of one implementation.

@@ -1,6 +1,6 @@
-"""The trace of a file of deletion vectors: its version, and each vector from the first byte behind it on.
+"""The trace of a file of deletion vectors: its version, and each vector from the first byte after it on.
 
-The log says where vectors begin.  Writers put one behind the other, and so they are sought here.
+The log says where vectors begin.  Writers put one after the other, and so they are sought here.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class TableSchema:
         widens: Whether values of a type may have been written before it was changed to that of the table: ``(table, file)``.
         mode: How columns are found in files: by ``id``, by a physical ``name``, or by the users' name
             (``none``).
-        last_id: The greatest id that a column has had; 0 where columns have none.
+        last_id: The greatest id that a column has had; 0 if columns have none.
     """
 
     fields: tuple[TableField, ...]

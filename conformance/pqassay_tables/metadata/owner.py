@@ -46,11 +46,11 @@ class Owner:
     """The owner of a file, as far as the table says it.
 
     Attributes:
-        commit: The version of a Delta table, or the id of the snapshot of an Iceberg table; empty where it is not known.
+        commit: The version of a Delta table, or the id of the snapshot of an Iceberg table; empty if it is not known.
         at: When it was committed, in milliseconds since 1970.
         operation: What it did, in the words of its writer.
         job, engine, user, query: What did it; ``None`` where the commit does not say it.
-        reason: Why nothing is known; empty where the commit was found.
+        reason: Why nothing is known; empty if the commit was found.
     """
 
     commit: str = ""

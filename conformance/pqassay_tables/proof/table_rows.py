@@ -74,7 +74,7 @@ class TableRows(ABC):
         """Write rows as a table without claims."""
 
     def require_name(self, column: QueryColumn) -> None:  # noqa: B027 - the names of files are those of most tables
-        """Raise `NoQuery` where the table calls no column so."""
+        """Raise `NoQuery` if the table calls no column so."""
 
     @property
     def first_file(self) -> str:

@@ -140,7 +140,7 @@ class SparkEngine(Engine):
 
     Attributes:
         kind: The format.
-        packages: The packages that Spark fetches, as ``--packages`` has them; empty where others see to it.
+        packages: The packages that Spark fetches, as ``--packages`` has them; empty if others see to it.
     """
 
     kind: TableKind

@@ -166,7 +166,7 @@ class ClaimedFile:
 
     @Remembered
     def metrics(self) -> ColumnMetrics:
-        """The claims of the table about columns. Raises `NotApplicable` where it says nothing."""
+        """The claims of the table about columns. Raises `NotApplicable` if it says nothing."""
         if self.claims.metrics is None:
             raise NotApplicable
         return self.claims.metrics

@@ -54,7 +54,7 @@ class LiveEntry(Generic[Table, Said]):
 
     @property
     def actual_size(self) -> int | None:
-        """The length of the file; ``None`` if it is not there. Raises `NotChecked` where that cannot be told."""
+        """The length of the file; ``None`` if it is not there. Raises `NotChecked` if that cannot be told."""
         if self._size == UNKNOWN:
             try:
                 self._size = self.table.at.size_of(self.entry.inside or "")

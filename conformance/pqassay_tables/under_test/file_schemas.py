@@ -66,7 +66,7 @@ class _Comparison:
     def _members(
         self, fields: Sequence[TableField], nodes: Sequence[SchemaNode], *, is_telling: bool
     ) -> Iterator[Mismatch]:
-        """The columns of a group; that it has none of them tells nothing where others of another name may have been there."""
+        """The columns of a group; that it has none of them tells nothing if others of another name may have been there."""
         absent: list[TableField] = []
         for field in fields:
             node, is_called_so = self._looked_up(field, nodes)

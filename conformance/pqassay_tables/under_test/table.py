@@ -102,7 +102,7 @@ class DeltaTable(TableUnderTest):
 
     @Remembered
     def state(self) -> DeltaState:
-        """What its log says. Raises `FormatError` of the rules DLT-001 to DLT-005, and `NotChecked`."""
+        """The state of its log. Raises `FormatError` of the rules DLT-001 to DLT-005, and `NotChecked`."""
         with readable("its log"):
             return delta_state(self.at)
 
@@ -110,7 +110,7 @@ class DeltaTable(TableUnderTest):
     def checkpoint(self) -> tuple[DeltaState, DeltaState]:
         """The state at the version of the checkpoint by it alone, and by the log before it.
 
-        Raises `NotApplicable` where there is no checkpoint, or no log before it, and `NotChecked` where that cannot be read.
+        Raises `NotApplicable` if there is no checkpoint, or no log before it, and `NotChecked` where that cannot be read.
         """
         try:
             both = states_of_checkpoint(self.at, self.state.segment)
@@ -190,7 +190,7 @@ class JsonOfLog(ABC):
 
     @property
     def members(self) -> Json:
-        """The members of the object. Raises `Broken` where it holds something else, and as `content`."""
+        """The members of the object. Raises `Broken` if it holds something else, and as `content`."""
         if not isinstance(self.content, dict):
             raise Broken(self.rule)
         return cast("Json", self.content)
@@ -217,7 +217,7 @@ class _MetadataFiles:
         self._options = file.options
 
     def opened(self, name: str) -> tuple[bytes, FileUnderTest]:
-        """The bytes of a file, and the file as one under test; empty where it cannot be read."""
+        """The bytes of a file, and the file as one under test; empty if it cannot be read."""
         if name not in self._read:
             data = b""
             if self._table is not None and name:

@@ -121,7 +121,7 @@ class DeletionVector:
 
     @Remembered
     def vector(self) -> bytes:
-        """Its bytes, which are those that were written. Raises `NotChecked` where they cannot be had."""
+        """Its bytes, which are those that were written. Raises `NotChecked` if they cannot be had."""
         claims = self.claims
         if claims.inline is not None:
             return claims.inline

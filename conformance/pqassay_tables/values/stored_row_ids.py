@@ -90,7 +90,7 @@ class DistinctRowIds(JoinedRows):
         yield from ()
 
     def finish(self) -> Iterator[Violation]:
-        """Compare all ids. Raises `NotChecked` where some are not known."""
+        """Compare all ids. Raises `NotChecked` if some are not known."""
         import numpy as np  # noqa: PLC0415 - at this tier only
 
         if self._of_rows:

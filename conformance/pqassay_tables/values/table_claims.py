@@ -194,7 +194,7 @@ class OfAllChunks(ValueRule):
             yield _Part(self, claimed, self._taken.setdefault(id(column), []))
 
     def finish(self) -> Iterator[Violation]:
-        """Compare those columns of which all chunks are known. Raises `NotChecked` where some are encrypted or elsewhere."""
+        """Compare those columns of which all chunks are known. Raises `NotChecked` if some are encrypted or elsewhere."""
         chunks, is_whole = len(self.file.metadata.row_groups), True
         for columns in self._claimed.values():
             for column, claimed in columns:

@@ -43,7 +43,7 @@ def index(
             "--columns",
             "-c",
             metavar="COLUMN[,COLUMN...]",
-            help="Columns to index. Embeds IDX1 of the first; the index table has all.",
+            help="Columns to index: embeds the first; all go into the index table.",
         ),
     ],
     kind: Annotated[

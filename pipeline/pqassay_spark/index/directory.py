@@ -52,7 +52,7 @@ class WantedIndex:
     max_bytes: int = DEFAULT_LIMIT
 
     def requests(self, metadata: FileMetaData) -> list[Request]:
-        """The indexes of one file. Raises `Refused` where it has no such column."""
+        """The indexes of one file. Raises `Refused` if it has no such column."""
         paths = paths_called(metadata, self.columns)
         together = [tuple(paths)] if self.type is IndexType.ZONE_SUMS else [(path,) for path in paths]
         return [Request(self.type, one, self.granularity, max_bytes=self.max_bytes) for one in together]

@@ -93,7 +93,7 @@ def connected(address: str, name: str) -> SparkSession:
 
 
 def _require_listener(address: str) -> None:
-    """Make sure that somebody listens: the client of Spark Connect would ask for many minutes.
+    """Make sure that someone listens: the client of Spark Connect would ask for many minutes.
 
     Raises:
         SparkStartError: No server answers, or the address is not valid.

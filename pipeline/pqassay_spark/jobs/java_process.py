@@ -1,7 +1,7 @@
 """The Java process of Spark: how it is launched, and what becomes of what it prints.
 
 Spark itself asks Java for a module that Java calls incubating, and Java says so before any logging could be set; no option
-keeps it from that.  So Java prints into a pipe, and what comes out of it goes to the stderr of this process, but for that
+keeps it from that.  So Java prints into a pipe, and what comes out of it goes to the stderr of this process, except that
 line.  Nothing that Java prints gets into the stdout of this process, which may be a report.
 """
 

@@ -123,7 +123,7 @@ def own_sockets() -> dict[str, str]:
     goes away with this process.  Spark before 4.1 does not know the settings and leaves them alone.
 
     Returns:
-        The settings; none where the system has no such sockets, or only temporary folders whose paths are too long for them.
+        The settings; none if the system has no such sockets, or only temporary folders whose paths are too long for them.
     """
     if not hasattr(socket, "AF_UNIX") or len(os.fsencode(tempfile.gettempdir())) > LONGEST_TEMPORARY_FOLDER:
         return {}

@@ -57,7 +57,7 @@ DEATHS = (
 class JobError(Exception):
     """A job on the executors failed; the message is one line.
 
-    ``is_crash`` says that a Python process of an executor died, so that judging in processes of their own may help.
+    ``is_crash`` says that a Python process of an executor died, so that judging in separate processes may help.
     """
 
     def __init__(self, message: str, *, is_crash: bool = False) -> None:

@@ -14,7 +14,7 @@ _kept_in = 0
 
 
 def keep_what_is_loaded() -> None:
-    """Have the collector pass over what there is now, from the next task on; called in a worker at the end of a task.
+    """Have the collector skip what there is now, from the next task on; called in a worker at the end of a task.
 
     Once in each process: what comes later is looked through as ever.  Objects that nothing refers to still go away, and
     of cycles, which only the collector finds, there are none at this moment, since it looks once more before.

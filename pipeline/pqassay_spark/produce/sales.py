@@ -32,7 +32,7 @@ NATIONS_AT_A_TIME = 6
 """The number of nations in one stretch of rows."""
 
 RARE_NATION = "Pitcairn"
-"""The nation that only one hundredth of the rows, all neighbours, may be from."""
+"""The nation that only one hundredth of the rows, all neighbors, may be from."""
 
 RARE_HUNDREDTH = 42
 """The number of that hundredth of the rows, counted from 0."""

@@ -156,7 +156,7 @@ ANSI = "spark.sql.ansi.enabled"
 def reading(spark: SparkSession, tree: Tree, columns: Mapping[str, AskedColumn]) -> Reading:
     """Spark's types of the constants of a tree.
 
-    Which moment a text is depends on the zone of the session, and on more formats than anybody remembers: Spark is asked, without a job.
+    Which moment a text is depends on the zone of the session, and on more formats than anyone remembers: Spark is asked, without a job.
     """
     as_text = () if str(spark.conf.get(ANSI)).lower() == "true" else tuple(MEMBERSHIPS)
     no_texts = is_set(spark, OLD_COERCION)

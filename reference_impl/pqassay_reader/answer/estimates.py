@@ -204,7 +204,7 @@ def _entry_sketches(file: KnownFile, entry: UsableEntry) -> EntrySketches | None
 
 
 def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
-    """Raise `Refused` where two files have a column in types whose sketches hold other numbers, or that have none."""
+    """Raise `Refused` if two files have a column in types whose sketches hold other numbers, or that have none."""
     if stored_type(leaf.element) != stored_type(other.element):
         raise Refused(
             f"{name} has column {one.column} in another type; its sketches cannot be merged with others"

@@ -60,7 +60,7 @@ class Lake(DistinctSets):
         )
 
     def kind(self, name: str) -> Any:
-        """The type in which a column is compared. Raises `Refused` where there is no such column, or several."""
+        """The type in which a column is compared. Raises `Refused` if there is no such column, or several."""
         return compared_type(find_column(self.schema, name)[1])
 
     def fields(self, names: Iterable[str]) -> list[str]:

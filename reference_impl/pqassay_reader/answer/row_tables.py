@@ -72,7 +72,7 @@ class RowTables:
         return pa.table(wanted) if wanted else pa.table({"": pa.nulls(len(table))})
 
     def _parts(self, needed: Mask) -> list[Any]:
-        """Arrow's parts of files with some row groups, but for those that statistics rule out."""
+        """Arrow's parts of files with some row groups, except those that statistics rule out."""
         lake, found = self._lake, list[Any]()
         numbers = np.unique(lake.file_of[needed]).tolist()
         with ThreadPoolExecutor(lake.threads) as pool:

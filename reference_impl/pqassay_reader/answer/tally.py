@@ -40,7 +40,7 @@ def database() -> Any:
 
 
 def plain(values: Any, name: str) -> Any:
-    """Values of a column in a type that DuckDB holds as it is, and in the same order. Raises `Refused` where there is none."""
+    """Values of a column in a type that DuckDB holds as it is, and in the same order. Raises `Refused` if there is none."""
     kind, types = values.type, pa.types
     try:
         if types.is_string(kind) or types.is_large_string(kind):
@@ -242,7 +242,7 @@ class Tally:
 
 
 def _require_fits(one: Aggregate, kind: Any) -> None:
-    """Raise `Refused` where a column has no such aggregate."""
+    """Raise `Refused` if a column has no such aggregate."""
     is_number = kind is not None and any(
         test(kind) for test in (pa.types.is_integer, pa.types.is_decimal, pa.types.is_floating)
     )

@@ -153,7 +153,7 @@ class _Chooser:
         return set(np.flatnonzero(is_served).tolist())
 
     def _sums(self, number: int, entry: UsableEntry) -> pa.Table | None:
-        """The sums of an entry, read once; ``None`` if they are left aside."""
+        """The sums of an entry, read once; ``None`` if they are ignored."""
         file = self._lake.known[number]
         if entry.entry.key not in file.blobs:
             opened = file.opened(entry)

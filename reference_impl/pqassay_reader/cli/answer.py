@@ -27,7 +27,7 @@ EXAMPLE = epilog(
 )
 
 SHOWN = 3
-"""Entries that are left aside and are named."""
+"""Entries that are ignored and are named."""
 
 
 class AnswerForm(StrEnum):

@@ -61,7 +61,7 @@ def rows_of(condition: Condition, table: pa.Table) -> NDArray[np.bool_]:
 
 
 def column_of(table: pa.Table, name: str) -> Any:
-    """A column of a table in the type in which it is compared. Raises `Refused` where there is no such column."""
+    """A column of a table in the type in which it is compared. Raises `Refused` if there is no such column."""
     path, kind = find_column(table.schema, name)
     values: Any = table.column(path[0])
     for part in path[1:]:
@@ -114,7 +114,7 @@ def expression_of(condition: Condition | Tree, schema: pa.Schema) -> pc.Expressi
 
 
 def _mask(test: ColumnTest, subject: Any) -> Any:
-    """Which values, null among them, are in a set, or null of nulls that are not; true or false where that is so of all."""
+    """Which values, null among them, are in a set, or null of nulls that are not; true or false if that is so of all."""
     values = test.values
     if values.is_nothing or (values.has_all and values.null):
         return not values.is_nothing

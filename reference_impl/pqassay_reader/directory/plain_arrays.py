@@ -109,7 +109,7 @@ def _booleans(packed: Packed) -> Any:
 
 
 def _decoded(element: SchemaElement, data: bytes, count: int) -> Any:
-    """Values of a page in a small file, as pyarrow decodes them; that there are no bytes behind them is not looked at."""
+    """Values of a page in a small file, as pyarrow decodes them; that there are no bytes after them is not looked at."""
     leaf = copy.copy(element)
     leaf.name, leaf.repetition_type = NAME, FieldRepetitionType.REQUIRED
     facts = ColumnMetaData(

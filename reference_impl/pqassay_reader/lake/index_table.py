@@ -49,7 +49,7 @@ SCHEMA = pa.schema(_COLUMNS, metadata={VERSION_KEY: str(VERSION).encode()})
 """Schema of a part.
 
 ``path`` is relative to the indexed folder, its names joined by ``/`` and spelt as they are, without percent signs.
-``size`` is in bytes, ``modified`` in nanoseconds since 1970 (0 where the store does not tell).  ``column`` is the path of
+``size`` is in bytes, ``modified`` in nanoseconds since 1970 (0 if the store does not tell).  ``column`` is the path of
 the column joined by dots.
 """
 
@@ -84,7 +84,7 @@ class Entry:
 
 
 def default_folder(root: str | os.PathLike[str]) -> Path:
-    """The table of an indexed folder unless somebody says otherwise: beside it.
+    """The table of an indexed folder unless someone says otherwise: beside it.
 
     >>> default_folder("lake/sales/").as_posix()
     'lake/sales.index'
@@ -100,7 +100,7 @@ def part_path(folder: str | os.PathLike[str], run: int, task: int) -> Path:
 
 
 def parts(folder: str | os.PathLike[str]) -> list[tuple[int, Path]]:
-    """The parts of a table with the numbers of their runs, oldest first; none where there is no table."""
+    """The parts of a table with the numbers of their runs, oldest first; none if there is no table."""
     try:
         names = sorted(os.listdir(folder))  # noqa: PTH208 - names are wanted
     except FileNotFoundError:

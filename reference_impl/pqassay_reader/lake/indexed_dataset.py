@@ -219,7 +219,7 @@ class IndexedDataset(pads.FileSystemDataset):
 
     @property
     def summary(self) -> str:
-        """The warnings in one sentence, as `open_indexed` puts them; empty where there are none."""
+        """The warnings in one sentence, as `open_indexed` puts them; empty if there are none."""
         return self._shared.known.summary if self._shared and self.warnings else ""
 
     @property
@@ -229,7 +229,7 @@ class IndexedDataset(pads.FileSystemDataset):
 
     @property
     def aside(self) -> tuple[str, ...]:
-        """The indexes in index directories that are left aside, stale or damaged, one sentence for each."""
+        """The indexes in index directories that are ignored, stale or damaged, one sentence for each."""
         return self._shared.known.aside if self._shared else ()
 
     @property

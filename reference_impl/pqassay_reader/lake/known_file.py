@@ -122,7 +122,7 @@ class KnownFile:
         return is_here or WORTH[entry.type] * head.stored_length <= self.data_length(fields)
 
     def opened(self, entry: UsableEntry) -> OpenIndex | None:
-        """An index, but for its values; ``None`` if it is ignored. Raises `OSError`."""
+        """An index, except its values; ``None`` if it is ignored. Raises `OSError`."""
         return open_index(Located(entry, self, self.facts.framing, self.facts.metadata, self.directory.aside))
 
 

@@ -295,7 +295,7 @@ def know_files(
 
 
 Opened = tuple["KnownFile | None", "FileValues | str"]
-"""A file, if its footer can be read; and the values of its IDX1 index, or why they are not known, which is empty where they are read later."""
+"""A file, if its footer can be read; and the values of its IDX1 index, or why they are not known, which is empty if they are read later."""
 
 
 def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -> Iterator[Opened]:

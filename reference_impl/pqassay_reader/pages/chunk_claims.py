@@ -57,7 +57,7 @@ SORTED = (BoundaryOrder.ASCENDING, BoundaryOrder.DESCENDING)
 
 
 class Mistrusted(Exception):  # noqa: N818 - says what is wrong with a structure, which is then not used
-    """A structure of an index contradicts itself or its neighbours."""
+    """A structure of an index contradicts itself or its neighbors."""
 
 
 @contextmanager
@@ -96,7 +96,7 @@ class ChunkClaims:
 
     @property
     def facts(self) -> ColumnMetaData:
-        """The metadata. Raises `Mistrusted` where it is encrypted, or about another file."""
+        """The metadata. Raises `Mistrusted` if it is encrypted, or about another file."""
         if self.chunk.meta_data is None or self.chunk.file_path or self.chunk.crypto_metadata is not None:
             raise Mistrusted("the chunk cannot be read here")
         return self.chunk.meta_data

@@ -87,7 +87,7 @@ class FileScan:
         self.message = ""
         """Why the embedded index of the file had no say."""
         self.aside: list[str] = []
-        """Entries of its index directory that were left aside, and why."""
+        """Entries of its index directory that were ignored, and why."""
         self._sets: FileSets | None = None
         self._visited: list[tuple[GroupScan, Rows]] = []
         self._left_groups: list[GroupScan] | None = None
@@ -182,7 +182,7 @@ class FileScan:
         return absent
 
     def _condition(self, constants: dict[str, Any]) -> Condition | None:
-        """The normal form of the condition; raises `Refused` where it does not fit the columns, whether any row is ever tried or not."""
+        """The normal form of the condition; raises `Refused` if it does not fit the columns, whether any row is ever tried or not."""
         predicate = self._query.predicate
         if predicate is None:
             return None

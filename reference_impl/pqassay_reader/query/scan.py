@@ -57,7 +57,7 @@ class Scan:
         schema: Names and types of the columns that are returned.
         counters: The rest after each rung, and the fetched data, of all iterations so far.
         messages: For each file whose embedded index had no say, why.
-        aside: For each file the entries of its index directory that were left aside, and why.
+        aside: For each file the entries of its index directory that were ignored, and why.
         rungs: The rungs that are used.
         files: The sizes in bytes of the files, by their paths or URIs.
         trace: What was done, if it was asked for.

@@ -81,7 +81,7 @@ Files = Annotated[
 
 
 def _type_called(text: str) -> str:
-    """A type of the chapter, or the name of somebody's own, as `--type` takes it."""
+    """A type of the chapter, or the name of someone's own, as `--type` takes it."""
     from pqassay_spec.directory.named_types import is_type_name
 
     if text not in tuple(TypeName) and not is_type_name(text):

@@ -40,10 +40,10 @@ class ListedFiles:
 
     Attributes:
         filesystem: Where they are.
-        folder: The folder that was listed, as the filesystem calls it; empty where files were named.
+        folder: The folder that was listed, as the filesystem calls it; empty if files were named.
         paths: The paths of the files, as the filesystem calls them: sorted, or in the order in which they were named.
         sizes: In bytes.
-        modified: Modification times in nanoseconds since 1970; 0 where the store does not tell.
+        modified: Modification times in nanoseconds since 1970; 0 if the store does not tell.
         partitioning: How folders are named.
     """
 

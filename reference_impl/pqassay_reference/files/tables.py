@@ -40,7 +40,7 @@ class Table(NamedTuple):
 def require_no_table(
     filesystem: Any, folder: str, found: Iterable[str], name: str, is_hidden: Callable[[str], bool]
 ) -> None:
-    """Raise `Refused` where a folder is a table, or is in one, or holds one.
+    """Raise `Refused` if a folder is a table, or is in one, or holds one.
 
     Args:
         filesystem: Where the folder is.

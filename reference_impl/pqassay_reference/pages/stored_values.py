@@ -39,7 +39,7 @@ class StoredPage(NamedTuple):
 
     Attributes:
         start: Its first byte, counted from that of the chunk.
-        stop: The byte behind its last.
+        stop: The byte after its last.
         entries: Its values, nulls and empty lists; ``None`` for a dictionary page.
     """
 
@@ -136,7 +136,7 @@ class StoredValues:
 
 
 def require_runs(path: Sequence[SchemaElement], chunk: LeafPages) -> None:
-    """Raise `Lacking` for levels in the deprecated encoding, whose bits pyarrow takes from the other end.
+    """Raise `Lacking` for levels in the deprecated encoding, whose bits pyarrow reads in reverse order.
 
     Args:
         path: The elements from below the root to the leaf.

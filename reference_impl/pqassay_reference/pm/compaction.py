@@ -262,7 +262,7 @@ def write_without_dead_bytes(source: Source, file: BinaryIO) -> None:
 
 
 def _require_movable(metadata: FileMetaData, rest: int) -> None:
-    """Raise `Refused` where more than the footer's structs holds places in the file; ``rest`` bytes follow them."""
+    """Raise `Refused` if more than the footer's structs holds places in the file; ``rest`` bytes follow them."""
     chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
     if metadata.encryption_algorithm or any(
         each.meta_data is None or each.crypto_metadata for each in chunks

@@ -36,7 +36,7 @@ class Growth:
     """The outcome of an update.
 
     Attributes:
-        snapshots: Snapshots that were appended; 0 where the newest one describes the Parquet file as it is.
+        snapshots: Snapshots that were appended; 0 if the newest one describes the Parquet file as it is.
         appended: Bytes that were appended.
         reused: Row groups of the newest snapshot whose blocks were there already.
         written: Row groups of the newest snapshot that are new.
@@ -143,7 +143,7 @@ class Grown:
 
 
 def _has_grown(source: Source, framing: Framing, reader: PmReader) -> bool:
-    """Whether a Parquet file begins with the one that a snapshot describes. Raises `Refused` where it is another one."""
+    """Whether a Parquet file begins with the one that a snapshot describes. Raises `Refused` if it is another one."""
     fields = reader.footer.fields
     known = fields.parquet_file_size
     described = (fields.parquet_footer_offset, fields.parquet_footer_length)

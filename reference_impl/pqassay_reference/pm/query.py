@@ -62,7 +62,7 @@ class FetchPlan(NamedTuple):
 
     Attributes:
         ranges: The column chunks to fetch.
-        left_out: Number of column chunks that need not be fetched, since they hold nothing but nulls.
+        left_out: Number of column chunks that need not be fetched, since they hold only nulls.
     """
 
     ranges: list[PlannedRange]
@@ -97,7 +97,7 @@ def planned(
         columns: Names of the columns; a nested one stands for all its parts.
         row_groups: The row groups; all by default.
         predicate: Row groups in which no row satisfies it are left out; see `prune`.
-        leave_out_nulls: Leave out the chunks that hold nothing but nulls, which need not be fetched.
+        leave_out_nulls: Leave out the chunks that hold only nulls, which need not be fetched.
 
     Raises:
         Refused: There is no such column or row group, or the predicate is not valid.
@@ -216,7 +216,7 @@ class TimeSearch(NamedTuple):
 
 
 def designated_timestamp(reader: PmReader) -> SnapshotColumn:
-    """The designated timestamp. Raises `Refused` where there is none."""
+    """The designated timestamp. Raises `Refused` if there is none."""
     return reader.columns[_designated(reader)]
 
 

@@ -120,11 +120,11 @@ class PmReader:
         return snapshot
 
     def snapshots(self) -> list[Snapshot]:
-        """Footers of all snapshots, the newest first. Raises `Malformed` where the chain breaks."""
+        """Footers of all snapshots, the newest first. Raises `Malformed` if the chain breaks."""
         return list(pm_file.walk(self.source, self.header, self.size))
 
     def verify(self, *, whole_chain: bool = False) -> None:
-        """Compute the checksum, and with ``whole_chain`` those of all snapshots in the same pass over the file.
+        """Compute the checksum, and with ``whole_chain`` those of all snapshots in the same skip the file.
 
         Raises:
             Malformed: Rules PM-017 (the newest snapshot's is wrong) and PM-018 (an earlier one's).
@@ -209,7 +209,7 @@ class PmReader:
         return offset
 
     def bounds(self, row_group: int, column: int) -> tuple[bytes | None, bytes | None]:
-        """MIN and MAX of a chunk as the file has them, in Parquet's encoding. Raises `Malformed` where they cannot be read."""
+        """MIN and MAX of a chunk as the file has them, in Parquet's encoding. Raises `Malformed` if they cannot be read."""
         block = self.block(row_group)
         least, greatest = (
             pm_block.read_statistic(self.source, block, column, side, self.footer.start)

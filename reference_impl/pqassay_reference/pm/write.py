@@ -90,7 +90,7 @@ class UpdateOptions(TypedDict, total=False):
     Attributes:
         parquet_file_size: The snapshot to build upon, by the size of the Parquet file that it describes; the newest by
             default. Later commits stay in the file, and no later snapshot refers to them.
-        append_base: Where to write, at or behind the committed size; there by default. Bytes that are passed over are
+        append_base: Where to write, at or behind the committed size; there by default. Bytes that are skipped are
             covered by the checksum from then on.
         verify: Whether the checksum of the snapshot before is checked before another one is built upon it, the default.
         extensions: Sections of later revisions; by default the scratchpad of the snapshot before.
@@ -115,7 +115,7 @@ def update_file(
     """Append the next snapshot to a file. The earlier ones stay as they are, and so do their readers.
 
     Row groups that the snapshot before had already, whatever their position, are not written again. Bytes behind the
-    committed size belong to an update that was stopped; they are overwritten, or passed over with ``append_base``.
+    committed size belong to an update that was stopped; they are overwritten, or skipped with ``append_base``.
 
     Args:
         path: The file.

@@ -29,7 +29,7 @@ class ChangedError(OSError):
 
 @dataclass(frozen=True)
 class WrittenState:
-    """A file as it was written, before anybody else could touch it.
+    """A file as it was written, before anyone else could touch it.
 
     Attributes:
         size: Its bytes.

@@ -52,7 +52,7 @@ def without(footer: bytes, removal: Removal) -> bytes:
     """Return a footer without some fields; all that stays keeps its bytes and its order.
 
     Raises:
-        Unsupported: The footer is signed, or holds bytes behind its struct, or repeats a field on the way.
+        Unsupported: The footer is signed, or holds bytes after its struct, or repeats a field on the way.
         Malformed: It is not a FileMetaData.
     """
     expected = _changeable(footer)
@@ -158,7 +158,7 @@ def _take_out(tree: Any, removal: Removal) -> None:
 
 
 def _require_reads_as(footer: bytes, expected: FileMetaData) -> None:
-    """Read the new footer back. A mistake here would cost somebody's data, so it is looked for every time."""
+    """Read the new footer back. A mistake here would cost someone's data, so it is looked for every time."""
     found, taken = decode(FileMetaData, footer, root="new footer")
     same = found == expected
     if not same:  # a double that is NaN equals nothing, its bytes do
@@ -176,7 +176,7 @@ def with_key_values(footer: bytes, *, remove: Collection[str], add: Sequence[Key
     Pairs that stay keep their bytes and their order.
 
     Raises:
-        Unsupported: The footer is signed, or holds bytes behind its struct, or repeats field 5.
+        Unsupported: The footer is signed, or holds bytes after its struct, or repeats field 5.
         Malformed: It is not a FileMetaData.
     """
     pairs = _changeable(footer).key_value_metadata or []
@@ -209,7 +209,7 @@ def with_extension(footer: bytes, content: bytes | None) -> bytes:
     """Return a footer whose top-level struct has an extension field with this content, or none with ``None``.
 
     Raises:
-        Unsupported: The footer is signed, or holds bytes behind its struct, or repeats the field.
+        Unsupported: The footer is signed, or holds bytes after its struct, or repeats the field.
         Malformed: It is not a FileMetaData.
     """
     expected = _changeable(footer)

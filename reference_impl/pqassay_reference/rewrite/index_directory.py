@@ -100,7 +100,7 @@ def with_indexes(footer: bytes, indexes: Indexes, entries: Sequence[Entry], area
 
 
 def require_room_for_extension(metadata: FileMetaData) -> None:
-    """Raise `Refused` where the footer's extension field is taken by something else."""
+    """Raise `Refused` if the footer's extension field is taken by something else."""
     if has_other_extension(metadata):
         raise Refused(
             "another program uses the footer's extension field; choose the placement body or inline"

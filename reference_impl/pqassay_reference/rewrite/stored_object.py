@@ -257,7 +257,7 @@ def enclosing_table(at: Location) -> str | None:
 
 
 def _replacement(at: Location) -> S3Replacement:
-    """What replaces an object on a condition. Raises `Refused` where nothing does."""
+    """What replaces an object on a condition. Raises `Refused` if nothing does."""
     try:
         # Local files, and new objects, do not need it; it has no types.
         import boto3  # type: ignore[import-untyped]  # noqa: PLC0415

@@ -253,7 +253,7 @@ def strip_file(
 
 
 def _doubt_in(report: str | os.PathLike[str], path: str, size: int) -> str:
-    """Why a report on a file of that size does not vouch for its values, to be put before other words; empty where it does."""
+    """Why a report on a file of that size does not vouch for its values, to be put before other words; empty if it does."""
     name = os.fspath(report)
     try:
         judged = [file for file in json.loads(Path(name).read_text("utf-8"))["files"] if file["size"] == size]

@@ -16,7 +16,7 @@ from typing import Any
 
 
 def load_no_pandas() -> None:
-    """Let pyarrow look for pandas in vain once, as soon as it is imported. For programs that own their process."""
+    """Let pyarrow look for pandas for nothing once, as soon as it is imported. For programs that own their process."""
     arrow = sys.modules.get("pyarrow")
     if arrow is None:
         sys.meta_path.insert(0, _Arrow())

@@ -11,7 +11,7 @@ from pqassay_spec.parquet.thrift import CompressionCodec
 
 
 class IndexType(IntEnum):
-    """What an entry's blob is. A reader passes over entries of other types."""
+    """What an entry's blob is. A reader skips entries of other types."""
 
     IDX1 = 0
     DISTINCT_SET = 1

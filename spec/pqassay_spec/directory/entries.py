@@ -1,6 +1,6 @@
 r"""The directory and its entries: what a footer key says about the indexes of a file.
 
-The value of the key `KEY` is a `DIRECTORY` in Base64.  Each entry begins with its length, so that a reader can pass over
+The value of the key `KEY` is a `DIRECTORY` in Base64.  Each entry begins with its length, so that a reader can skip
 what a later minor version adds to it:
 
     >>> entry = Entry(
@@ -75,7 +75,7 @@ class EntryHead(FlatStruct):
 
     @classmethod
     def of(cls, **values: int) -> EntryHead:
-        """A head whose fields are 0, but for those given and the version of its type."""
+        """A head whose fields are 0, except those given and the version of its type."""
         return cls._make(
             tuple({**dict.fromkeys(cls.offsets, 0), "type_version": TYPE_VERSION, **values}.values())
         )

@@ -66,7 +66,7 @@ COLUMN = Struct(
     "chunk_count" / Int32ul * "Row groups of the file.",
     "chunks" / Array(this.chunk_count, CHUNK) * "The column's chunks, in the order of the row groups.",
 )
-"""One described column; the shape of an entry is that of its columns, one behind the other."""
+"""One described column; the shape of an entry is that of its columns, one after the other."""
 # --8<-- [end:grammar]
 
 
@@ -111,7 +111,7 @@ def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[
     """Offset and length of the described chunks, row group by row group, and in each the columns in their order.
 
     A chunk begins at its first page, which may be a dictionary page; one without pages, as an empty row group may have it, gives no
-    range.  XXH64, with seed 0, of all these bytes one behind the other is the content of an entry.
+    range.  XXH64, with seed 0, of all these bytes one after the other is the content of an entry.
 
     Raises:
         Malformed: Rule DIR-010.

@@ -1,4 +1,4 @@
-r"""Values in a blob: those of a column, as its PLAIN encoding has them, one behind the other.
+r"""Values in a blob: those of a column, as its PLAIN encoding has them, one after the other.
 
     >>> split_values(Type.BYTE_ARRAY, None, bytes.fromhex("03000000 74696e 04000000 6c656164"), 2)
     [b'tin', b'lead']

@@ -18,7 +18,7 @@ from pqassay_spec.parquet.extension_fields import FIELD
 from pqassay_spec.parquet.thrift import FileMetaData
 
 EXTENSION_UUID = bytes.fromhex("b0c7a1de6d0b4e0f9f3e0f6f1d5a7c21")
-"""Begins the extension field that holds blobs, and tells it from everybody else's."""
+"""Begins the extension field that holds blobs, and tells it from everyone else's."""
 
 # --8<-- [start:grammar]
 EXTENSION = Struct(
@@ -30,7 +30,7 @@ EXTENSION = Struct(
 
 
 def extension_area(footer: FileMetaData) -> bytes | None:
-    """The bytes behind the UUID in the extension field of the footer's struct; ``None`` if there is no such field."""
+    """The bytes after the UUID in the extension field of the footer's struct; ``None`` if there is no such field."""
     for field in footer.unknown:
         if field.id == FIELD and field.wire == WireType.BINARY:
             content = field.raw[read_varint(field.raw, 0)[1] :]

@@ -95,7 +95,7 @@ def is_text(leaf: SchemaLeaf) -> bool:
 def hll_item(leaf: SchemaLeaf, raw: bytes) -> int | float | str:
     """What is given to an HLL sketch for a value, which is not NaN: a signed number of 64 bits, a double, or a text.
 
-    Libraries in all languages take these three and hash them alike.  An empty text they pass over.
+    Libraries in all languages take these three and hash them alike.  An empty text they skip.
 
     Raises:
         UnicodeDecodeError: A text is not UTF-8.

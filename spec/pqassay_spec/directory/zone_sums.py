@@ -242,7 +242,7 @@ class _Walk:
         return Span(start, self.position)
 
     def take_counted(self) -> Span:
-        """The next length, and as many bytes behind it. Raises DIR-020."""
+        """The next length, and as many bytes after it. Raises DIR-020."""
         field = self.take(LENGTH)
         return self.take(int(Int64ul.parse(self.blob[field.start : field.end])))
 

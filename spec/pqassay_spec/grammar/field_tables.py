@@ -18,7 +18,7 @@ from pqassay_spec.grammar.thrift import Record, type_name
 
 
 class FieldRow(NamedTuple):
-    """One field. ``offset`` and ``size`` are bytes, empty where the data decide; ``id`` is a Thrift field id."""
+    """One field. ``offset`` and ``size`` are bytes, empty if the data decide; ``id`` is a Thrift field id."""
 
     name: str
     type: str

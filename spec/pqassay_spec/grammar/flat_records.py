@@ -85,7 +85,7 @@ class FlatStruct:
 
     @classmethod
     def read_many(cls, data: Bytes, offset: int, count: int) -> list[Self]:
-        """``count`` records, one behind the other. Raises `struct.error` where they do not fit."""
+        """``count`` records, one after the other. Raises `struct.error` where they do not fit."""
         return list(cls.iterate(data, offset, count))
 
     @classmethod

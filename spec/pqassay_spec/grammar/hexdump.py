@@ -87,7 +87,7 @@ def marked(data: bytes, base: int, start: int, end: int) -> list[tuple[str, str]
         end: File offset after the last marked byte.
 
     Returns:
-        Pairs of a row and its line of marks (empty where nothing in the row is marked).
+        Pairs of a row and its line of marks (empty if nothing in the row is marked).
     """
     rows: list[tuple[str, str]] = []
     for offset in range(0, len(data), ROW):
@@ -123,7 +123,7 @@ def segments(row: str, marks: str = "") -> list[tuple[str, bool]]:
 
     Args:
         row: The row.
-        marks: Its line of carets; empty where nothing in it is marked.
+        marks: Its line of carets; empty if nothing in it is marked.
 
     >>> segments("00000010  41 42 43" + " " * 41 + "ABC", " " * 13 + "^^  idx1.magic")
     [('00000010  41 ', False), ('42', True), (' 43                                         A', False), ('B', True), ('C', False)]

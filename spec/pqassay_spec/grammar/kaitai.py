@@ -73,7 +73,7 @@ class Place:
         of: Its structure, the name of a type (with arguments), or ``None`` for a computed value or plain bytes.
         at: Expression of its offset in the file; empty if it follows from the type.
         count: Expression of how many there are; empty for one.
-        when: Expression that is true where it exists; empty for always.
+        when: Expression that is true if it exists; empty for always.
         size: Expression of its bytes, for plain bytes and for structures that end with them.
         value: Expression of a computed value.
     """

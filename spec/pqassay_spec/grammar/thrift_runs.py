@@ -1,4 +1,4 @@
-"""Long lists of structs that are encoded alike, which are read at once and decoded when somebody looks.
+"""Long lists of structs that are encoded alike, which are read at once and decoded when someone looks.
 
 `AlikeStructs` reads a list as a decoder does, and returns an `AlikeList`: it says which shape each element has and what is in
 its slots (`pqassay_spec.grammar.thrift_shapes`). Its elements are decoded when a field of theirs is asked for.
@@ -38,7 +38,7 @@ AT_ONCE = 8
 MATCHED_BETWEEN, SEEN_BETWEEN = 16, 512
 """Structs of known shapes, and structs of any, that are met before a further one is made.
 
-To make one takes as long as to judge a dozen structs, and is in vain where no other struct has it.
+To make one takes as long as to judge a dozen structs, and is for nothing where no other struct has it.
 """
 
 

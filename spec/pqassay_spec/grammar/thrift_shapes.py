@@ -1,9 +1,9 @@
-"""Structs that are encoded alike: the same fields, one behind the other, with other numbers and texts in them.
+"""Structs that are encoded alike: the same fields, one after the other, with other numbers and texts in them.
 
 A footer lists thousands of column chunks, most of which differ in a few numbers.  A *shape* is made from one of them by its
 table.  It is a regular expression that matches whatever has the same fields, the same enums and flags, and lists as long;
 what differs, its *slots*, are the groups.  What matches is what the decoder would read, so that nothing else needs to look at it
-before somebody asks for the record; what does not match, is for the decoder (`pqassay_spec.grammar.thrift_decoder`), which is the law.
+before someone asks for the record; what does not match, is for the decoder (`pqassay_spec.grammar.thrift_decoder`), which is the law.
 
 >>> from pqassay_spec.parquet.thrift import PageLocation
 >>> shape = shape_of(PageLocation, bytes.fromhex("16 08 15 c8 01 16 00 00"))

@@ -171,7 +171,7 @@ def _match(pattern: re.Pattern[bytes], data: bytes | memoryview, position: int, 
 
 
 def read_byte(data: bytes | memoryview, position: int) -> int:
-    """Return the byte at ``position``; raise `Truncated` where there is none."""
+    """Return the byte at ``position``; raise `Truncated` if there is none."""
     try:
         return data[position]
     except IndexError:

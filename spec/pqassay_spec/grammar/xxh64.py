@@ -53,7 +53,7 @@ def xxh64(data: bytes) -> int:
 
 
 def _finished(digest: int, rest: memoryview) -> int:
-    """The digest with the bytes behind the last whole stripe."""
+    """The digest with the bytes after the last whole stripe."""
     first, second, third, fourth, fifth = _PRIMES
     while len(rest) >= _WORD.size:
         digest = (_rotated(digest ^ _round(0, _WORD.unpack_from(rest)[0]), 27) * first + fourth) & _MASK

@@ -146,7 +146,7 @@ def text_of(directory: Members) -> str:
 
 
 def write_extension(tree: FileTree) -> None:
-    """Bring the footer's extension up to date with the blobs that are placed there, one behind the other where they were; somebody else's stays."""
+    """Bring the footer's extension up to date with the blobs that are placed there, one after the other where they were; another program's stays."""
     if tree.directory is None or placement.has_other_extension(tree.footer):
         return
     placed = [entry for entry in tree.directory["entries"] if _is_in_extension(entry)]
@@ -239,7 +239,7 @@ def has_key(tree: FileTree) -> bool:
 
 
 def leaves_of(text: str) -> list[Leaf]:
-    """The leaves of a directory, by their places among the decoded bytes; none where it cannot be read."""
+    """The leaves of a directory, by their places among the decoded bytes; none if it cannot be read."""
     try:
         return entries.trace_directory(entries.decode_text(text))
     except FormatError:

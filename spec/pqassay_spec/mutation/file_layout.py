@@ -160,7 +160,7 @@ def _value_counts(chunk: ChunkParts) -> list[int | None]:
 
 
 def _sum(path: str, parts: list[int | None]) -> Iterator[tuple[str, int]]:
-    """A path with its sum; nothing where a part is missing or the sum fits into no field."""
+    """A path with its sum; nothing if a part is missing or the sum fits into no field."""
     known = [part for part in parts if part is not None]
     if len(known) == len(parts) and -I64_MAX <= sum(known) <= I64_MAX:
         yield path, sum(known)

@@ -57,7 +57,7 @@ class EncodedStruct:
 
 @dataclass
 class Page:
-    """A page: its header, and the bytes behind it until the next one."""
+    """A page: its header, and the bytes after it until the next one."""
 
     header: PageHeader
     body: bytes

@@ -43,7 +43,7 @@ class Form:
 
     Attributes:
         take_apart: Makes a tree of its bytes.
-        put_together: Makes bytes of the tree, with what follows from the layout, but for the frozen paths.
+        put_together: Makes bytes of the tree, with what follows from the layout, except the frozen paths.
         derived: Everything in the tree that follows from its layout: its path, and the value that it should have.
         operators: What can be done to the tree.
         traced: The leaves of everything in a file, in the order of their bytes.

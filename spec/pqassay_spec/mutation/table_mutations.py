@@ -40,7 +40,7 @@ class TableMutation(Closed):
     offset: int | None = None
 
     def applied(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The files of a table, with this change. Raises `KeyError` where there is nothing to change."""
+        """The files of a table, with this change. Raises `KeyError` if there is nothing to change."""
         result = dict(files)
         data = result.pop(self.file)
         if self.op == "drop":

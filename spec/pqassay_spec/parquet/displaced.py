@@ -138,7 +138,7 @@ def _tail(source: Source) -> bytes:
 
 
 def _last(data: bytes) -> bytes:
-    """The footer whose length is at the end of some bytes; empty where that does not fit."""
+    """The footer whose length is at the end of some bytes; empty if that does not fit."""
     length = int.from_bytes(data[-4:], "little")
     return data[-4 - length : -4] if 0 < length <= len(data) - 4 else b""
 

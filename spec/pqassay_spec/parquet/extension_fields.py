@@ -1,4 +1,4 @@
-"""Extensions: the binary field 32767, in which anybody may add to any Thrift struct of a file.
+"""Extensions: the binary field 32767, in which anyone may add to any Thrift struct of a file.
 
 The field's id is written in the long form, one byte for the wire type and the id as a zigzag varint.  The example in the
 document that reserves the field writes the id as a plain varint; parsers find field -16384 there:

@@ -103,7 +103,7 @@ class Framing:
 
 
 class ByteRange(NamedTuple):
-    """A range of the file that the footer gives to one structure; empty where only its start is known."""
+    """A range of the file that the footer gives to one structure; empty if only its start is known."""
 
     start: int
     end: int
@@ -379,7 +379,7 @@ def chunks_of_this_file(
 def referenced_offsets(metadata: FileMetaData, framing: Framing | None = None) -> Iterator[ByteRange]:
     """Yield every offset into this file that the footer holds, as an empty range, in footer order.
 
-    0 means "none", but for the first data page of a chunk with values. The chunks are those of `chunks_of_this_file`.
+    0 means "none", except the first data page of a chunk with values. The chunks are those of `chunks_of_this_file`.
     """
     for index, field, name, chunk in chunks_of_this_file(metadata, framing):
         facts = chunk.meta_data

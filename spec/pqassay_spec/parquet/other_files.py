@@ -14,7 +14,7 @@ class Diagnosis(NamedTuple):
 
     Attributes:
         reason: What it is; follows the words "the file is" where it is of another format.
-        remedy: What to do; empty where nothing is known to help.
+        remedy: What to do; empty if nothing is known to help.
     """
 
     reason: str

@@ -129,7 +129,7 @@ def candidate_pages(
 def candidate_range(index: ColumnIndex, order: Order, condition: Condition, value: bytes) -> list[int]:
     """The same pages, found by halving: for columns whose bounds ascend or descend.
 
-    Both lists of bounds are sorted the same way, pages of nothing but nulls left out.  So the pages that may hold the value
+    Both lists of bounds are sorted the same way, all-null pages left out.  So the pages that may hold the value
     are side by side.  They may still overlap: the last value of a page may be the first of the next one.
 
     Args:

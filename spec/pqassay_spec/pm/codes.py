@@ -51,7 +51,7 @@ REQUIRED_FEATURES = 0xFFFFFFFF_00000000
 
 
 class ColumnFlag(IntFlag):
-    """Bits of a column descriptor's FLAGS, but for `REPETITION`."""
+    """Bits of a column descriptor's FLAGS, except `REPETITION`."""
 
     LOCAL_KEY_IS_GLOBAL = 1 << 0
     IS_ASCII = 1 << 1

@@ -37,7 +37,7 @@ class Snapshot:
         bloom_start: Offset of the entries of bloom filters.
         bloom_count: How many of them there are: one for each row group and each column with bloom filters.
         sections: Extensions of later revisions, by name: their parsed value and their offset.
-        sections_end: Offset behind all sections that are known; the bytes behind it, up to the checksum, are unknown.
+        sections_end: Offset behind all sections that are known; the bytes after it, up to the checksum, are unknown.
         checksum: The stored checksum.
     """
 
@@ -238,7 +238,7 @@ CRC_STEP = 1 << 24
 
 
 def checksums(source: Source, snapshots: Sequence[Snapshot]) -> list[int]:
-    """The checksum that each of the snapshots should hold, in one pass over the file.
+    """The checksum that each of the snapshots should hold, in one skip the file.
 
     Each covers all bytes from behind the committed size, those of earlier footers included: the pass goes on where
     the snapshot before ended.

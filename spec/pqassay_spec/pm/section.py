@@ -1,6 +1,6 @@
 """The sections at the end of a footer of ``_pm``, which later revisions added.
 
-A section can hold very many entries. They are checked when the footer is read, and made when somebody looks at them.
+A section can hold very many entries. They are checked when the footer is read, and made when someone looks at them.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), later revisions.
 """

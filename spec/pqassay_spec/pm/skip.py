@@ -279,7 +279,7 @@ def _answer(name: str, bounds: tuple[Any, Any], operands: Sequence[Any]) -> Poss
 
 
 def _readings(facts: Facts) -> Iterator[tuple[Any, Any]]:
-    """The bounds as values; nothing where there are none that can be used.
+    """The bounds as values; nothing if there are none that can be used.
 
     Integers of unknown sign have two readings, of which those count whose MIN is not above MAX: a row group is left
     out only if none of them lets a row match.
@@ -296,7 +296,7 @@ def _readings(facts: Facts) -> Iterator[tuple[Any, Any]]:
 
 
 def _readers(column: SnapshotColumn) -> list[Callable[[bytes], Any]]:
-    """Readers of a column's bounds, one for each order that they may be in; none where the order is not known."""
+    """Readers of a column's bounds, one for each order that they may be in; none if the order is not known."""
     physical, tag = column.physical_type, type_tag(column.type)
     if physical in INTEGERS:
         code = PLAIN_FORMATS[physical]
@@ -330,7 +330,7 @@ def _number(code: str) -> Callable[[bytes], Any]:
 
 
 def _operands(column: SnapshotColumn, values: Sequence[Any]) -> Iterator[list[Any]]:
-    """The operands as values of the column, in each way that engines take them; nothing where they do not fit it."""
+    """The operands as values of the column, in each way that engines take them; nothing if they do not fit it."""
     if column.physical_type in FLOATS:
         if all(map(_is_number, values)):
             # Numbers are compared exactly, or made floats of 64 bits first, or floats of 32 bits like the column.
@@ -396,7 +396,7 @@ def _bloom_allows(facts: Facts, value: Any) -> bool:
 
 
 def plain_bytes(column: SnapshotColumn, value: Any) -> list[bytes]:
-    """The PLAIN encodings, without length prefix, of all that is equal to a value; none where it is not known which.
+    """The PLAIN encodings, without length prefix, of all that is equal to a value; none if it is not known which.
 
     >>> plain_bytes(SnapshotColumn("x", 5), 0.0)[0].hex(), len(plain_bytes(SnapshotColumn("x", 5), 0.0))
     ('0000000000000000', 2)

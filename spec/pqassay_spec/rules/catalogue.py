@@ -125,7 +125,7 @@ class Rule:
         given: Grammar paths of what it takes for granted, such as that by which its subject is found and decoded: where one
             of them is false, it is broken together with others.
 
-    Members about the judgement of files (`verdict` and the ones after it, but for `practice`) mean nothing in a rule for readers.
+    Members about the judgement of files (`verdict` and the ones after it, except `practice`) mean nothing in a rule for readers.
     """
 
     id: str
@@ -427,7 +427,7 @@ def _table(entry: Any, allowed: set[str], place: str) -> dict[str, Any]:
 def json_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a rules file, for editors and for catalogues kept by others.
 
-    It says all that `parse_family` demands, but for what spans rules: the prefix and the order of the ids.
+    It says all that `parse_family` demands, except what spans rules: the prefix and the order of the ids.
     """
     text = {"type": "string", "minLength": 1}
     properties: dict[str, Any] = {}

@@ -37,11 +37,11 @@ class Document:
         format: The format that it describes.
         address: Where it can be read.
         date: That of the commit, or of publication.
-        commit: The revision; empty where it is not known.
-        branch: The branch of the repository with the commit; empty where it is not known.
+        commit: The revision; empty if it is not known.
+        branch: The branch of the repository with the commit; empty if it is not known.
         reason: Why there is no commit, or what the date is then.
         compared: Commit of a public copy with which the headings were compared, where it is another.
-        headings: Those that rules name; none where its places are names of the grammar.
+        headings: Those that rules name; none if its places are names of the grammar.
     """
 
     name: str

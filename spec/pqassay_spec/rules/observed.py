@@ -9,7 +9,7 @@ engines for rows of golden files that break the rule, of the healthy files that 
     >>> observed("PM-001").effect
     'not asked'
 
-The table is read when somebody asks for the first rule, so that a check without findings does not need it.
+The table is read when someone asks for the first rule, so that a check without findings does not need it.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class EngineAnswers:
         seen: Its worst answer.
         count: Queries to which it gave that answer.
         of: Queries that it was asked, and answers rightly where the rule is kept.
-        case: The golden file of the first of those answers; empty where nothing was seen.
+        case: The golden file of the first of those answers; empty if nothing was seen.
         each: Where it was harmed by some of several golden files: its worst answer about each of those in `Observation.cases`,
-            ``None`` where it was asked nothing; empty where that is not known.
+            ``None`` where it was asked nothing; empty if that is not known.
     """
 
     engine: str
@@ -186,7 +186,7 @@ class Observed:
         return f"{self.effect} in {_listed(self.engines)} ({len(self.engines)} of {asked}, {self.date})"
 
     def gist(self, could: str) -> str:
-        """The answers behind what the breach could do, without versions; empty where no engine was asked.
+        """The answers behind what the breach could do, without versions; empty if no engine was asked.
 
         >>> Observed("rows lost", ["DuckDB 2.0.0", "Spark 4.3.0"], 6, "2026-11-23").gist("rows lost")
         'seen in 2 of 6 engines: DuckDB and Spark'
@@ -204,7 +204,7 @@ class Observed:
 
     @property
     def is_harm(self) -> bool:
-        """Whether somebody was seen to come to harm."""
+        """Whether someone was seen to come to harm."""
         return self.effect in HARM
 
 

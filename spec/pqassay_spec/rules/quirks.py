@@ -4,7 +4,7 @@ The table ``quirks.toml`` says which application had a defect, in which versions
 looks a finding up; it explains, and never takes a finding away or changes how it is reported.
 
     >>> explanation("PQF-021", "parquet-mr version 1.12.0 (build db75a6815f2ba1d1ee89d1a90aeb296f1f3a8f20)")
-    'known defect of parquet-mr, fixed in 1.12.1: file_offset of row groups was wrong, so that readers of splits lost row groups; https://issues.apache.org/jira/browse/PARQUET-2078'
+    'known defect of parquet-mr, fixed in 1.12.1: file_offset of row groups was wrong, so readers of splits lost row groups; https://issues.apache.org/jira/browse/PARQUET-2078'
     >>> explanation("PQF-021", "parquet-mr version 1.12.1")
 """
 
@@ -31,10 +31,10 @@ class Quirk:
         rules: The rules that its files break.
         defect: What it does.
         since: The first version that has it; empty for the first of all.
-        before: The first version without it; empty where none is known.
-        link: Where it is described; empty where nowhere.
+        before: The first version without it; empty if none is known.
+        link: Where it is described; empty if nowhere.
         intended: Whether it is not a defect but a habit.
-        where: The condition under which it explains a finding, by the name that the judge knows; empty where the rule says it all.
+        where: The condition under which it explains a finding, by the name that the judge knows; empty if the rule says it all.
     """
 
     application: str

@@ -42,7 +42,7 @@ MOST_DEPTH = 24
 """How deep the types of a schema are nested, at most; manifests need eight."""
 
 MOST_VALUES = 1 << 16
-"""Values that there are in an object without lists and maps, at most: a schema that names its types again and again may stand for more than anybody counts."""
+"""Values that there are in an object without lists and maps, at most: a schema that names its types again and again may stand for more than anyone counts."""
 
 _SIGNED = 1 << 63
 

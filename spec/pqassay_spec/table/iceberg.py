@@ -350,4 +350,4 @@ MAIN = "main"
 """The branch whose snapshot is the current one."""
 
 VERSION_HINT = "version-hint.text"
-"""The file beside the metadata that says which version was the newest when somebody wrote it down."""
+"""The file beside the metadata that says which version was the newest when someone wrote it down."""

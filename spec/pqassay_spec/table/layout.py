@@ -28,7 +28,7 @@ DELTA_CHECKSUM = ".crc"
 """The ending of a version checksum file."""
 
 DELTA_LAST_CHECKPOINT = "_last_checkpoint"
-"""The file of the log that says which checkpoint was the newest when somebody wrote it down."""
+"""The file of the log that says which checkpoint was the newest when someone wrote it down."""
 
 ICEBERG_METADATA = "metadata"
 """The folder of an Iceberg table that holds what describes it."""

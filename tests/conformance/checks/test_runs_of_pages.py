@@ -136,7 +136,7 @@ HEADER = bytes((*varint(128), 4, 0, 0))
 
 WITHOUT_VALUES: dict[str, tuple[dict[str, Any], list[tuple[bytes, list[str]]]]] = {
     "DELTA_BINARY_PACKED": (
-        {"delta": True},
+        {"encoding": Encoding.DELTA_BINARY_PACKED},
         [
             (HEADER, []),
             (b"", ["PQF-078"]),
@@ -153,7 +153,10 @@ WITHOUT_VALUES: dict[str, tuple[dict[str, Any], list[tuple[bytes, list[str]]]]] 
         {"dictionary": Encoding.RLE_DICTIONARY},
         [(b"\0", []), (b"\3", []), (b"\x21", ["PQF-078"]), (b"", ["PQF-160"])],
     ),
-    "BYTE_STREAM_SPLIT": ({"split": True}, [(b"", []), (bytes(3), ["PQF-089"]), (bytes(8), [])]),
+    "BYTE_STREAM_SPLIT": (
+        {"encoding": Encoding.BYTE_STREAM_SPLIT},
+        [(b"", []), (bytes(3), ["PQF-089"]), (bytes(8), [])],
+    ),
     "PLAIN": ({}, [(b"", []), (bytes(3), [])]),
 }
 

@@ -380,7 +380,7 @@ def test_markdown_groups_by_rule_and_shows_the_first_three() -> None:
         part = text.partition(f"#### {rule} ")[2].partition("\n####")[0].partition("\n###")[0]
         assert min(count, 3) == len(re.findall(r"^- `", part, re.MULTILINE)), rule
         assert (count > 3) == (f"and {count - 3:,} further finding" in part)
-    assert "1 known, which count for nothing" in text
+    assert "1 known, which do not count" in text
     assert "- `lost.parquet`: not judged: killed" in text
 
 

@@ -86,7 +86,7 @@ _ALLOWED = {
 
 @rule("DIR-007", of=ENTRY)
 def numbers_are_listed(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Readers pass over an entry with others."""
+    """Readers skip an entry with others."""
     _ = entry.is_fresh
     for name in entry.strange_codes():
         number = getattr(entry.head, name)
@@ -156,7 +156,7 @@ def columns_are_there(entry: EntryUnderTest) -> None:
 
 @rule("DIR-011", of=ENTRY)
 def columns_can_be_described(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A reader passes over an entry whose values it cannot place in rows, or not in an order."""
+    """A reader skips an entry whose values it cannot place in rows, or not in an order."""
     _ = entry.is_fresh
     for said in entry.wrong_columns():
         yield entry.violation(
@@ -185,7 +185,7 @@ def entry_is_not_stale(entry: EntryUnderTest) -> Iterator[Violation]:
 
 
 NAMED = entries_of(named=True)
-"""An entry of a type that somebody named."""
+"""An entry of a type that someone named."""
 
 
 @rule("DIR-049", of=NAMED)

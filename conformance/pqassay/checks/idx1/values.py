@@ -118,7 +118,7 @@ class IndexedColumn:
         return best
 
     def _require_here(self, ordinal: int, leaf: SchemaLeaf) -> None:
-        """Raise `NotChecked` where pages of a column are encrypted or stored in another file; decoders look for them in this one."""
+        """Raise `NotChecked` if pages of a column are encrypted or stored in another file; decoders look for them in this one."""
         for number, row_group in enumerate(self.file.metadata.row_groups):
             chunk = row_group.columns[ordinal] if ordinal < len(row_group.columns) else None
             reason = chunk and why_left_out(self.file.metadata, chunk, number, leaf)
@@ -151,7 +151,7 @@ class IndexedColumn:
 
     @property
     def declared(self) -> str | None:
-        """The column that somebody named, for messages."""
+        """The column that someone named, for messages."""
         if self.user_column is not None:
             return self.user_column
         return ".".join(self.companion_column) if self.companion_column else None

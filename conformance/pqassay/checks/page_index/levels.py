@@ -42,7 +42,7 @@ def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-058", of=COLUMN_INDEX)
 def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """One histogram for each page, one behind the other; another rule judges the length of the list."""
+    """One histogram for each page, one after the other; another rule judges the length of the list."""
     index = chunk.column_index
     if not index.repetition_level_histograms and not index.definition_level_histograms:
         raise NotApplicable

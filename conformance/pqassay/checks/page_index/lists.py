@@ -104,7 +104,7 @@ def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
 
 @rule("PIX-012", of=OFFSET_INDEX)
 def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Each page begins behind the beginning of the one before."""
+    """Each page begins after the beginning of the one before."""
     places = chunk.page_places
     offsets = places.offsets
     yield from first_places(

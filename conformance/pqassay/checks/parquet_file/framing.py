@@ -42,7 +42,7 @@ def footer_decodes(file: FileUnderTest) -> None:
 
 @rule("PQF-005", of=FOOTER)
 def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
-    """The struct takes all of the footer, but for a signature."""
+    """The struct takes all of the footer, except a signature."""
     metadata, taken = file.decoded
     allowed = SIGNATURE_SIZE if is_signed(metadata) else 0
     left = file.framing.footer_length - taken

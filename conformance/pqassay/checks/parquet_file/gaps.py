@@ -1,4 +1,4 @@
-"""The check of the gaps: every byte of the body belongs to somebody, or is a known filler."""
+"""The check of the gaps: every byte of the body belongs to someone, or is a known filler."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _outside(values: ChunkValues, place: int, total: int, why: str, wanted: str)
 
 
 def _range(chunk: ColumnChunkUnderTest, why: str = "") -> Iterator[Claim]:
-    """The claim that no value lies beyond the least and the greatest number that the logical type has."""
+    """The claim that no value lies beyond the smallest and the greatest number that the logical type has."""
     allowed = range_of(chunk.leaf.element)
     if allowed is not None:
         yield ComparedBy(lambda values: _beyond_range(values, allowed, why))

@@ -154,7 +154,7 @@ def _too_long(field: Field, name: str, levels: int, size: int) -> Violation:
 
 @rule("PQF-159", of=SECOND_VERSION)
 def only_levels_take_bytes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Readers pass over as many bytes, whatever they are; PQF-058 judges negative lengths."""
+    """Readers skip as many bytes, whatever they are; PQF-058 judges negative lengths."""
     leaf = chunk.leaf
     for number, header in chunk.second_version:
         for name, greatest, length in (

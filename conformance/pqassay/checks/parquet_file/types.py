@@ -43,7 +43,7 @@ def _of_element(violation: Violation, place: ElementUnderTest) -> Violation:
 
 
 ELEMENT = Subject("schema element", _below_the_root, _of_element, of_schema=True)
-"""An element of the schema, but for the root."""
+"""An element of the schema, except the root."""
 
 ANNOTATED = Subject(
     "annotated element",
@@ -51,7 +51,7 @@ ANNOTATED = Subject(
     _of_element,
     of_schema=True,
 )
-"""An element of the schema, but for the root, with a logical or a converted type."""
+"""An element of the schema, except the root, with a logical or a converted type."""
 
 FIXED = Subject(
     "fixed byte array",

@@ -142,7 +142,7 @@ class VariantRule(RuleOfJoins):
         self.joins = [_JoinedVariant(self, rows, number) for number in range(len(rows.columns))]
 
     def finish(self) -> Iterable[Violation]:
-        """Raise `Broken` where a variant does not have its members."""
+        """Raise `Broken` if a variant does not have its members."""
         yield from super().finish()
         if self._broken is not None:
             raise Broken(self._broken)

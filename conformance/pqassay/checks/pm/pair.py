@@ -90,7 +90,7 @@ class FilePair:
 
     @property
     def data(self) -> Source:
-        """The whole Parquet file. Raises `NotChecked` where there is none."""
+        """The whole Parquet file. Raises `NotChecked` if there is none."""
         return self.file.data.source
 
     @Remembered
@@ -172,7 +172,7 @@ class FilePair:
 
     @property
     def said_by_questdb(self) -> QuestDBMetadata:
-        """The same where there is a key. Raises `NotApplicable` where there is none."""
+        """The same where there is a key. Raises `NotApplicable` if there is none."""
         if self.questdb is None:
             raise NotApplicable
         return self.questdb

@@ -42,7 +42,7 @@ class ColumnOfPair(NamedTuple):
 
     @property
     def said_by_questdb(self) -> QuestDBColumn:
-        """The entry of QuestDB's own key for it. Raises `NotApplicable` where there is none."""
+        """The entry of QuestDB's own key for it. Raises `NotApplicable` if there is none."""
         return self.pair.said_by_questdb.schema[self.position]
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:

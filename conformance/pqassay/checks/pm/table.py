@@ -32,7 +32,7 @@ class Table:
 
     @Remembered
     def source(self) -> Source:
-        """``_txn``. Raises `NotApplicable` where there is none."""
+        """``_txn``. Raises `NotApplicable` if there is none."""
         for name in TXN_PLACES:
             source = self.file.beside(name)
             if source is not None:
@@ -50,7 +50,7 @@ class Table:
 
     @Remembered
     def position(self) -> int:
-        """Position of the partition of this folder. Raises `NotApplicable` where there is none in Parquet."""
+        """Position of the partition of this folder. Raises `NotApplicable` if there is none in Parquet."""
         partitions = self.txn.partitions
         folder = self.file.source.name.rpartition("/")[0].rpartition("/")[2]
         found = self.txn.partition_in(folder)

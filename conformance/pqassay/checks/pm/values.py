@@ -94,7 +94,7 @@ def _violation(chunk: ChunkOfPair, spot: Spot, message: str, expected: str, actu
 
 
 def _bound(chunk: ChunkOfPair, side: Side) -> tuple[Order, bytes] | None:
-    """The order of a bound and the bound, ``None`` without. Raises `NotChecked` and `FormatError` where it cannot be compared."""
+    """The order of a bound and the bound, ``None`` without. Raises `NotChecked` and `FormatError` if it cannot be compared."""
     pair, block = chunk.pair, chunk.row_group.block
     if not chunk.record.stat_flags & side.present:
         return None
@@ -160,7 +160,7 @@ def exact_bounds_occur(chunk: ChunkOfPair) -> Iterator[Claim]:
 
 @value_rule("PM-142", audited=VALUES)
 def nulls_are_counted(chunk: ChunkOfPair) -> Iterator[Claim]:
-    """A chunk of nothing but nulls is never fetched. Writers do not agree whether a list that is empty or missing is a null."""
+    """A chunk of only nulls is never fetched. Writers do not agree whether a list that is empty or missing is a null."""
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
         least = most = values.entries - values.count
@@ -208,7 +208,7 @@ def bloom_filters_hold_every_value(chunk: ChunkOfPair) -> Iterator[Claim]:
 
 @value_rule("PM-144", audited=VALUES)
 class DesignatedTimestampAscends(ValueRule):
-    """Readers search for a time by halving; nulls are passed over, and each row group goes on where the one before ended."""
+    """Readers search for a time by halving; nulls are skipped, and each row group goes on where the one before ended."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)

@@ -136,7 +136,7 @@ def the_type_of_every_geometry_is_listed(chunk: ColumnChunkUnderTest) -> Iterato
 
 @value_rule("STA-065", of=CHUNK)
 def every_listed_type_occurs(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for geometries of the type reads the row group in vain; another rule judges unknown codes."""
+    """A reader that looks for geometries of the type reads the row group for nothing; another rule judges unknown codes."""
     listed = _statistics(chunk).geospatial_types or []
 
     def compare(values: ChunkValues) -> Iterator[Violation]:

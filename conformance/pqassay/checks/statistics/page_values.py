@@ -41,7 +41,7 @@ def _stored(chunk: ColumnChunkUnderTest) -> Sequence[Statistics]:
 
 
 def _of_pages(chunk: ColumnChunkUnderTest, name: str) -> Sequence[Any]:
-    """A member of the statistics of each page, ``None`` without; empty where no page has it."""
+    """A member of the statistics of each page, ``None`` without; empty if no page has it."""
     given = [getattr(statistics, name) for statistics in chunk.part(_stored)]
     return given if any(each is not None for each in given) else ()
 

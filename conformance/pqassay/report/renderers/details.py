@@ -46,7 +46,7 @@ def is_column_named(finding: Finding) -> bool:
 
 
 def gist_of_bytes(rows: list[str]) -> list[str]:
-    """The first row of a hexdump that has marks, and these; nothing where no byte is marked."""
+    """The first row of a hexdump that has marks, and these; nothing if no byte is marked."""
     marks = next((number for number, line in enumerate(rows) if is_line_of_marks(line)), 0)
     return rows[marks - 1 : marks + 1] if marks else []
 

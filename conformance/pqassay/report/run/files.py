@@ -1,4 +1,4 @@
-"""The part of a run's result that is about files of somebody's own: on what each verdict rests, and which features fail.
+"""The part of a run's result that is about files of someone's own: on what each verdict rests, and which features fail.
 
 Expected rows of such files are those that two independent readers agree about; see `pqassay_suite.own_files.collection`.
 """
@@ -59,7 +59,7 @@ class FeatureCount:
 
 @dataclass(frozen=True)
 class Collection:
-    """Files of somebody's own that were asked about.
+    """Files of someone's own that were asked about.
 
     Attributes:
         readers: The readers that were asked which rows are right: names and versions.
@@ -157,7 +157,7 @@ def lines(collection: Collection) -> list[str]:
 
 
 def feature_rows(collection: Collection) -> list[tuple[str, ...]]:
-    """The features of what failed as a table, its header first; empty where nothing failed."""
+    """The features of what failed as a table, its header first; empty if nothing failed."""
     counts = ("failed", "unsupported", "passed")
     shown = [
         name for name in counts if any(getattr(one, name) for one in collection.features) or name == "passed"

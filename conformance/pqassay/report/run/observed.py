@@ -1,4 +1,4 @@
-"""What was observed of results, as keys to count by and in words."""
+"""The observation of results, as keys to count by and in words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pqassay.report.run.model import Result
 from pqassay.report.run.outcomes import WRITER_SEVERITIES, WRITING, severity_name
 
 OF_WRITER = "w"
-"""What a sign begins with that is about a writer."""
+"""The beginning of a sign that is about a writer."""
 
 
 def sign_of(result: Result) -> str:
-    """What was observed of a result as a key to count by: its severity, behind a ``w`` where a writer's means something else."""
+    """A key to count results by: the severity, with the prefix ``w`` if it has another meaning for writers."""
     if result.severity is None:
         return ""
     is_of_writer = result.operation in WRITING and result.severity in WRITER_SEVERITIES
@@ -28,7 +28,7 @@ def sign_words(sign: str) -> str:
 
 
 def observed_words(result: Result) -> str:
-    """What was observed of a result, in words: of a writer in those of writers; empty for nothing."""
+    """The observed severity of a result in words, which differ for writers; empty for none."""
     return sign_words(sign_of(result))
 
 

@@ -58,18 +58,18 @@ SEVERITIES: dict[int, str] = {
     4: "wrong rows from a damaged file",
     5: "crash on a damaged file",
     6: "refusal by accident",
-    7: "accepts what must be refused",
-    8: "refusal in words of an odd but legal file",
-    UNMET: "writes another file than wished for",
+    7: "accepts a file that must be refused",
+    8: "refusal of an odd but legal file",
+    UNMET: "writes a file that differs from the request",
 }
-"""What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
+"""The observation, the gravest first. It is about what the driver did, not about what the rule could do."""
 
 WRITER_SEVERITIES: dict[int, str] = {
     1: "writes a wrong file",
     2: "crashes while writing",
     3: "refuses to write",
 }
-"""What was observed of a writer, where it is something else than of a reader."""
+"""The observation of a writer, where it is something else than of a reader."""
 
 FOREIGN = ("IDX1", "DIR")
 """Families whose indexes are bytes that Parquet does not define. A reader that does not know them reads past them."""
@@ -88,11 +88,11 @@ Blame = Literal["by the index", "of the filter", "without it too"]
 library can switch the index off, so that what filters without it may be the driver, or another part of the library."""
 
 ExposureVerdict = Literal["right", "rows lost", "wrong rows", "refused", "crashed", "unsupported"]
-"""What a reader made of a well-formed lie."""
+"""The effect of a well-formed lie on a reader."""
 
 
 def severity_name(severity: int | None) -> str:
-    """What was observed, in words; empty for nothing, and the number where another version wrote it."""
+    """The observed severity in words; empty for none, and the number if another version wrote it."""
     return "" if severity is None else SEVERITIES.get(severity, f"severity {severity}")
 
 

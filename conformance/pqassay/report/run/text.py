@@ -43,7 +43,7 @@ GREATEST_VALUE = 400
 
 RULES_SHOWN = 3
 FEATURES_SHOWN = 12
-"""Features that fail most, of files of somebody's own."""
+"""Features that fail most, of files of someone's own."""
 
 CASES_SHOWN = 8
 """Further cases of a cause that are named."""

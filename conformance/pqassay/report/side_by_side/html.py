@@ -1,7 +1,7 @@
 """Several results side by side as one page of HTML that needs nothing else.
 
 There is no script on it: families are chosen by radio buttons and a style sheet.  Marks are letters, so that readers do not need to see
-their colours.
+their colors.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def present_values(chunk: ColumnChunkUnderTest) -> list[int] | None:
 
 
 def false_null_pages(nulls: Sequence[bool], present: Sequence[int]) -> list[int]:
-    """Pages that are called pages of nothing but nulls and hold values, or the other way round: PIX-026."""
+    """Pages that are called all-null pages and hold values, or the other way round: PIX-026."""
     return [
         page
         for page, (null, count) in enumerate(zip(nulls, present, strict=True))

@@ -24,7 +24,7 @@ class PagePlaces:
         offsets: Where each page begins in the file.
         sizes: Bytes of each page, its header among them.
         first_rows: The row of the row group with which each page begins.
-        out_of_order: Pages that do not begin behind the beginning of the one before them: PIX-012.
+        out_of_order: Pages that do not begin after the beginning of the one before them: PIX-012.
     """
 
     def __init__(self, chunk: ColumnChunkUnderTest) -> None:

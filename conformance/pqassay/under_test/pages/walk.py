@@ -1,6 +1,6 @@
 """The pages of a column chunk, found by walking their headers from the footer's ranges.
 
-The page index is never asked: it is one of the things that the walk is to judge.  Bodies are passed over, so that of
+The page index is never asked: it is one of the things that the walk is to judge.  Bodies are skipped, so that of
 great pages little more than the headers is read; of small ones, many are read at once.
 """
 
@@ -175,7 +175,7 @@ def each_page(source: Source, start: int, end: int, path: str, num_values: int) 
         source: The file.
         start, end: Where the chunk is in it.
         path: Its path, for messages.
-        num_values: Values that the footer gives the chunk: once the pages hold as many, bytes behind them are not a page.
+        num_values: Values that the footer gives the chunk: once the pages hold as many, bytes after them are not a page.
 
     Raises:
         Malformed: PQF-050, no page header where one has to be; PQF-051, the pages do not end with the chunk; PQF-058, a

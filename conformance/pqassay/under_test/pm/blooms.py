@@ -55,7 +55,7 @@ class GroupFilters(NamedTuple):
         return pm.BloomEntry.read_many(self.raw, 0, len(self.blooms.parsed.header.bloom_columns))
 
     def inlined(self) -> list[BloomFilter]:
-        """The filters in this file, those that are absent left out; none where the block cannot be read."""
+        """The filters in this file, those that are absent left out; none if the block cannot be read."""
         filters: list[BloomFilter] = []
         if self.place is None:
             return filters
@@ -80,7 +80,7 @@ class FilterFields:
 
     Attributes:
         offset: Where it begins.
-        length: Its LENGTH; 0 where that has no place.
+        length: Its LENGTH; 0 if that has no place.
         room: Where it may be stored.
     """
 

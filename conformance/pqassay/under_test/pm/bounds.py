@@ -52,7 +52,7 @@ class BoundOrder(NamedTuple):
 
     Attributes:
         readings: The ways to read a bound, one of which is right.
-        width: Bytes of every value, 0 where they differ.
+        width: Bytes of every value, 0 if they differ.
     """
 
     readings: tuple[str, ...]
@@ -82,7 +82,7 @@ def order_of(described: pm.ColumnDescriptor, width: int, *, is_questdb: bool) ->
 
     Args:
         described: The column.
-        width: Bytes of its statistics, 0 where they differ.
+        width: Bytes of its statistics, 0 if they differ.
         is_questdb: Whether QuestDB made the table, which knows no unsigned integers but IPv4 addresses.
     """
     kind, tag = described.physical_type, type_tag(described.type)

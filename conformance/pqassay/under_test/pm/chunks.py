@@ -44,7 +44,7 @@ CONDITIONS: dict[str, Sequence[Conditions]] = {}
 
 
 class ColumnFacts(NamedTuple):
-    """Properties that follow from a descriptor: bytes of a statistic (0 where they differ or are not known), order of bounds."""
+    """Properties that follow from a descriptor: bytes of a statistic (0 if they differ or are not known), order of bounds."""
 
     width: int
     order: BoundOrder | None
@@ -83,7 +83,7 @@ class PmChunkFields:
         num_rows: Rows of its row group.
         body_end: Where the body of the shortest Parquet file ends that a snapshot describes with its block.
         region_length: Bytes behind the chunks of its block, up to whatever follows the block.
-        width: Bytes of a statistic of its column; 0 where they differ or are not known.
+        width: Bytes of a statistic of its column; 0 if they differ or are not known.
     """
 
     __slots__ = ()
@@ -101,7 +101,7 @@ class PmChunkFields:
         raise NotImplementedError
 
     def is_out_of_order(self) -> bool:
-        """Whether its bounds break the order of its column, see `BoundOrder.is_broken`; false where that is not known."""
+        """Whether its bounds break the order of its column, see `BoundOrder.is_broken`; false if that is not known."""
         raise NotImplementedError
 
     def has(self, flags: int) -> bool:
@@ -194,7 +194,7 @@ class ChunkUnderTest(PmChunkFields):
         return self._parsed.in_chunk(self.place, self.column, name, message, expected, actual)
 
     def bound(self, side: Side) -> bytes | None:
-        """A bound as it is stored; ``None`` if there is none, or if its place or its width cannot be right."""
+        """A bound as stored; ``None`` if there is none, or if its place or its width cannot be right."""
         if self.has_size(side):
             raw = self.slot(side).to_bytes(MOST_INLINE, "little")[: self.size(side)]
         elif self.is_out_of_line(side):

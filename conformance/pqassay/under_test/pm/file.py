@@ -43,7 +43,7 @@ NAMING = ("name_offset", "name_length", "id")
 ALL_BUT_NAME = itemgetter(
     *(place for place, name in enumerate(pm.ColumnDescriptor.offsets) if name not in NAMING)
 )
-"""The fields of a descriptor, but for those that say what the column is called."""
+"""The fields of a descriptor, except those that say what the column is called."""
 
 
 @dataclass
@@ -372,7 +372,7 @@ class PmUnderTest:
 
     @Remembered
     def snapshots(self) -> Sequence[Snapshot]:
-        """All snapshots that can be read. Raises `NotChecked` where there are too many row groups for that."""
+        """All snapshots that can be read. Raises `NotChecked` if there are too many row groups for that."""
         if self.newest.fields.row_group_count > MOST_ROW_GROUPS:
             raise NotChecked(self.chain.cut, "tool")
         return self.chain.snapshots
@@ -404,7 +404,7 @@ class PmUnderTest:
 
     @Remembered
     def blocks(self) -> list[BlockPlace]:
-        """The blocks that can be read. Raises `NotApplicable` where there is none.
+        """The blocks that can be read. Raises `NotApplicable` if there is none.
 
         One that does not lie where it may (PM-050) is left out.
         """
@@ -422,7 +422,7 @@ class PmUnderTest:
         return sorted((snapshot.start, snapshot.size) for snapshot in self.snapshots)
 
     def why_misplaced(self, place: BlockPlace, footers: Sequence[tuple[int, int]]) -> str:
-        """The reason why a block cannot be where it is said to be; empty if it can."""
+        """The reason why a block cannot be where it is claimed to be; empty if it can."""
         start, end = place.offset, place.offset + self.header.block_size
         if start < self.header.end or end > place.footer:
             return f"within [{self.header.end}, {place.footer})"

@@ -30,7 +30,7 @@ class Limit(NamedTuple):
 
 
 def arrow_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
-    """Where the copy does not describe this schema. Raises `Malformed` where it cannot be read, with the rule."""
+    """Where the copy does not describe this schema. Raises `Malformed` if it cannot be read, with the rule."""
     return (each for each in _compared(value, root) if isinstance(each, Fault))
 
 

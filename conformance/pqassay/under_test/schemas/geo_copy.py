@@ -54,7 +54,7 @@ def planar_boxes(value: str) -> dict[str, list[Span]]:
 
 
 def spans_of(column: dict[str, Any]) -> list[Span]:
-    """The box of a column, axis by axis; that of x may begin behind its end, around the globe. Empty without a box."""
+    """The box of a column, axis by axis; that of x may begin after its end, around the globe. Empty without a box."""
     box: Any = column.get("bbox")
     if not _is_box(box):
         return []
@@ -79,7 +79,7 @@ _BOUNDS_OF_Z = frozenset(("zmin", "zmax"))
 
 
 def geo_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
-    """Where the geometries of this schema are not described. Raises `Malformed` where it cannot be read."""
+    """Where the geometries of this schema are not described. Raises `Malformed` if it cannot be read."""
     document = as_object(read_json(value, READABLE))
     if document is None:
         raise Malformed("its JSON is not an object", rule=READABLE)

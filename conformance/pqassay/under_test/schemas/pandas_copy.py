@@ -21,7 +21,7 @@ _RANGE = ("start", "stop", "step")
 
 
 def pandas_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
-    """Where pandas cannot make a frame by it. Raises `Malformed` where it cannot be read."""
+    """Where pandas cannot make a frame by it. Raises `Malformed` if it cannot be read."""
     frame = as_object(read_json(value, READABLE))
     if frame is None:
         raise Malformed("its JSON is not an object", rule=READABLE)

@@ -59,7 +59,7 @@ def order_of_readers(chunk: ColumnChunkUnderTest) -> Order | None:
 
 
 def require_order(chunk: ColumnChunkUnderTest) -> Order:
-    """The order of the column. Raises `NotChecked` where there is none by which bounds can be compared."""
+    """The order of the column. Raises `NotChecked` if there is none by which bounds can be compared."""
     order = chunk.order
     if order is not None:
         return order

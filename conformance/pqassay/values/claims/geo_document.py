@@ -27,7 +27,7 @@ class PointBeyond(NamedTuple):
 
 
 def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> PointBeyond | None:
-    """The first geometry outside spans, ``None`` without. Raises `NotChecked` where one cannot be read."""
+    """The first geometry outside spans, ``None`` without. Raises `NotChecked` if one cannot be read."""
     first_beyond: PointBeyond | None = None
     total = 0
     for part, geometries in geometries_of(decoded):
@@ -61,7 +61,7 @@ def _is_off(numbers: NDArray[np.float64], span: Span) -> NDArray[np.bool_]:
 
 
 class Boxes(NamedTuple):
-    """The boxes of geometries: the row of each, int64; the least and the greatest coordinate, float64 of a column for each axis, NaN without."""
+    """The boxes of geometries: the row of each, int64; the smallest and the greatest coordinate, float64 of a column for each axis, NaN without."""
 
     rows: NDArray[np.int64]
     least: NDArray[np.float64]
@@ -69,7 +69,7 @@ class Boxes(NamedTuple):
 
 
 def boxes_of(decoded: ChunkValues) -> Boxes:
-    """The boxes of the geometries of a column that is not repeated. Raises `NotChecked` where one cannot be read."""
+    """The boxes of the geometries of a column that is not repeated. Raises `NotChecked` if one cannot be read."""
     least, greatest = np.full((2, decoded.count, len(AXES)), np.nan)
     for part, geometries in geometries_of(decoded):
         for points in geometries.points():

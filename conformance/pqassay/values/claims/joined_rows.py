@@ -116,6 +116,6 @@ class RuleOfJoins(ValueRule):
             yield from join.claims(chunk)
 
     def finish(self) -> Iterable[Violation]:
-        """Finish each. Raises `NotChecked` where rows could not be compared."""
+        """Finish each. Raises `NotChecked` if rows could not be compared."""
         for join in self.joins:
             yield from join.finish()

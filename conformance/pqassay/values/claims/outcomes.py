@@ -1,4 +1,4 @@
-"""Outcomes of rules that one pass over the values of a file decides."""
+"""Outcomes of rules that one skip the values of a file decides."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The order of a row group's rows by some of its columns.
 
-Each pair of neighbouring rows is compared by the first column, and where that calls them equal by the next one.
+Each pair of neighboring rows is compared by the first column, and where that calls them equal by the next one.
 
 Source: apache/parquet-format, ``parquet.thrift``, ``RowGroup.sorting_columns`` and ``SortingColumn``.
 """
@@ -61,7 +61,7 @@ def first_descent(compared: Sequence[RowsCompared]) -> Descent | None:
     """
     undecided = np.ones(len(compared[0].falls), np.bool_)
     wrong = np.zeros(len(undecided), np.int8)
-    """For each row behind the first, 1 + the column that puts it out of order, 0 where none does."""
+    """For each row behind the first, 1 + the column that puts it out of order, 0 if none does."""
     for place, column in enumerate(compared):
         if len(column.falls) != len(undecided):
             raise NotChecked("the columns have different numbers of rows", "file")

@@ -36,7 +36,7 @@ class Claim:
     needs_values = True
 
     def compare(self, values: ChunkValues) -> Iterable[Violation]:
-        """Compare it with the values of the chunk. Raises `FormatError` and `NotChecked` where that cannot be done."""
+        """Compare it with the values of the chunk. Raises `FormatError` and `NotChecked` if that cannot be done."""
         raise NotImplementedError
 
     def settle(self) -> Iterable[Violation]:
@@ -89,7 +89,7 @@ class ValueRule:
         self.outcome = outcome
 
     def claims(self, thing: Any) -> Iterable[Claim]:
-        """What it claims of a thing. Raises `FormatError` and `NotChecked` where that cannot be told."""
+        """What it claims of a thing. Raises `FormatError` and `NotChecked` if that cannot be told."""
         raise NotImplementedError
 
     def finish(self) -> Iterable[Violation]:

@@ -50,7 +50,7 @@ class Decoders:
         self._open: dict[tuple[bool, bool], pq.ParquetFile | NotChecked] = {}
 
     def opened(self, *, dictionaries: bool, is_bare: bool = False) -> pq.ParquetFile:
-        """A decoder, with a bare footer if wanted. Raises `NotChecked` where pyarrow refuses the footer, which it is asked once."""
+        """A decoder, with a bare footer if wanted. Raises `NotChecked` if pyarrow refuses the footer, which it is asked once."""
         key = dictionaries, is_bare
         if key not in self._open:
             footer, metadata = bytes(self._file.footer), self._file.metadata
@@ -125,7 +125,7 @@ class ChunkValues:
         return decode_chunk(decoders.opened(**how), chunk.row_group, chunk.ordinal, chunk.leaf)
 
     def _require_all(self) -> None:
-        """Raise `NotChecked` where the decoder left out what is in the pages: then the values are not known.
+        """Raise `NotChecked` if the decoder left out what is in the pages: then the values are not known.
 
         pyarrow takes a page that holds nothing for the end of the chunk, and says nothing.
         """

@@ -91,7 +91,7 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
 
 
 def _require_lzo(raw: memoryview, length: int) -> None:
-    """Raise `Malformed` where a body is certainly not compressed by LZO: no end of a stream, bare or in Hadoop's framing."""
+    """Raise `Malformed` if a body is certainly not compressed by LZO: no end of a stream, bare or in Hadoop's framing."""
     if raw[-len(lz4_framing.LZO_END) :] == lz4_framing.LZO_END:
         return
     with suppress(Malformed):

@@ -30,7 +30,7 @@ def entry_faults(
     Args:
         chunk: The chunk.
         header: The header of its type.
-        content: Its body without compression; empty where only its size is needed.
+        content: Its body without compression; empty if only its size is needed.
         there: The size of that.
 
     Raises:
@@ -53,7 +53,7 @@ def entry_faults(
 
 
 def _size_of_entries(chunk: ColumnChunkUnderTest, count: int, content: memoryview) -> int | None:
-    """Bytes that the entries take, of byte arrays that are not there more than there are; ``None`` where they have no width."""
+    """Bytes that the entries take, of byte arrays that are not there more than exist; ``None`` where they have no width."""
     element = chunk.leaf.element
     if element.type != Type.BYTE_ARRAY:
         return width_of_all(element, count)

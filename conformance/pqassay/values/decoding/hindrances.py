@@ -41,7 +41,7 @@ def reason_for(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
 
 
 def require_narrow(chunk: ColumnChunkUnderTest) -> None:
-    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them in vain.
+    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them for nothing.
 
     A file of a few kilobytes can hold gigabytes of them, at which it works for minutes and which it then refuses.
     """
@@ -94,7 +94,7 @@ def require_modest(chunk: ColumnChunkUnderTest) -> None:
 
 
 def has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
-    """Whether levels have the deprecated encoding, whose bits pyarrow takes from the other end."""
+    """Whether levels have the deprecated encoding, whose bits pyarrow reads in reverse order."""
     with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
         return any(encoding == Encoding.BIT_PACKED for _, _, encoding in chunk.unusual_levels)
     return False

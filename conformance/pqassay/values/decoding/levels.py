@@ -62,7 +62,7 @@ class Runs:
         lengths: Values of each run, int64; of the last run, those that are wanted. A repeating run of none is left out.
         is_packed: Whether each run is packed, bool.
         repeated: The value of each repeating run, int64.
-        packed: The values of all packed runs, one behind the other, unsigned.
+        packed: The values of all packed runs, one after the other, unsigned.
         taken: Bytes of the section that the runs take.
         missing: Bytes that the header of the last run counts, and that are not stored.
         empty: Runs of no values, up to the last that is wanted.
@@ -111,7 +111,7 @@ class Runs:
         return counts
 
     def values(self) -> NDArray[np.int64]:
-        """All values. Raises `NotChecked` where a few bytes stand for more values than fit in memory."""
+        """All values. Raises `NotChecked` if a few bytes stand for more values than fit in memory."""
         if (count := int(self.lengths.sum())) > max(MOST_VALUES, MOST_FOR_A_BYTE * self.taken):
             raise NotChecked(f"{count:,} levels in {self.taken:,} bytes are not decoded", "tool")
         out = np.empty(count, np.int64)
@@ -125,7 +125,7 @@ def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
     """Read runs until they hold as many values as wanted; see `pqassay_spec.parquet.encoding.levels.decode`.
 
     Args:
-        data: The runs, and maybe bytes behind them.
+        data: The runs, and maybe bytes after them.
         width: Bits of a value, up to `pqassay_spec.parquet.encoding.levels.WIDEST`.
         count: Values wanted.
 
@@ -164,7 +164,7 @@ def read_bit_packed(data: memoryview, *, width: int, count: int) -> Runs:
     """Read levels in the deprecated encoding; see `pqassay_spec.parquet.encoding.levels.decode_bit_packed`.
 
     Args:
-        data: The levels, and maybe bytes behind them.
+        data: The levels, and maybe bytes after them.
         width: Bits of a level, up to 16.
         count: Levels wanted.
 
@@ -343,7 +343,7 @@ class PageCounts:
 
     @staticmethod
     def empty(pages: int, greatest_definition: int, greatest_repetition: int) -> PageCounts:
-        """Counts of zero, to be filled. Raises `NotChecked` where they would take too much memory."""
+        """Counts of zero, to be filled. Raises `NotChecked` if they would take too much memory."""
         if pages * (greatest_definition + greatest_repetition + 2) > MOST_COUNTS:
             raise NotChecked(
                 f"the level histograms of {pages:,} pages take more than {MOST_COUNTS:,} entries", "tool"

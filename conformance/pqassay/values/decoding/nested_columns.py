@@ -15,7 +15,7 @@ from pqassay_spec.parquet.schema.tree import SchemaNode
 
 
 def nested(pieces: Sequence[Any]) -> Any:
-    """The pieces of a column as one array, groups and lists around its values included. Raises `NotChecked` where they are too many."""
+    """The pieces of a column as one array, groups and lists around its values included. Raises `NotChecked` if they are too many."""
     if len(pieces) == 1:
         return pieces[0]
     whole = pa.chunked_array(pieces).unify_dictionaries().combine_chunks()

@@ -39,7 +39,7 @@ def decoded_alone(raw: memoryview, count: int, element: SchemaElement, encoding:
     """The values of a page.
 
     Args:
-        raw: The bytes behind its levels; there may be more of them than the values take.
+        raw: The bytes after its levels; there may be more of them than the values take.
         count: How many values there are.
         element: The leaf of the schema, of which the physical type and its length count.
         encoding: Their encoding.

@@ -33,7 +33,7 @@ class PageValues:
     """The values of a page, as stored.
 
     Attributes:
-        raw: The bytes behind its levels; of a page of PLAIN values whose chunk is decoded, maybe the first of them only.
+        raw: The bytes after its levels; of a page of PLAIN values whose chunk is decoded, maybe the first of them only.
         length: How many bytes they all are.
         count: Values that its levels announce.
         encoding: Their encoding.
@@ -107,7 +107,7 @@ def _of_one_width(page: PageValues) -> int | None:
 
 
 def byte_arrays(raw: memoryview, count: int) -> int:
-    """Bytes of PLAIN byte arrays. Raises `Malformed`, they are longer than what there is, and what `decoded_alone` does."""
+    """Bytes of PLAIN byte arrays. Raises `Malformed`, they are longer than what there is, and the errors of `decoded_alone`."""
     least = LENGTH_SIZE * count
     if least > len(raw):
         raise _too_few(len(raw), count, least)

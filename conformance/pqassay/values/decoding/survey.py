@@ -125,7 +125,7 @@ def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
 
 
 class _Content(NamedTuple):
-    """A data page: its levels, the bytes behind them, or the first of those, as stored in a page of version 2, and their length."""
+    """A data page: its levels, the bytes after them, or the first of those, as stored in a page of version 2, and their length."""
 
     repetition: Runs | None
     definition: Runs | None

@@ -47,7 +47,7 @@ class DescribedSketch(DescribedPart):
 
     @Remembered
     def sketch(self) -> Any:
-        """The sketch, as the library reads it. Raises `NotChecked` where the library refuses it."""
+        """The sketch, as the library reads it. Raises `NotChecked` if the library refuses it."""
         try:
             return getattr(_library(), self.reader).deserialize(self.blob.sketches[self.number])
         except (ValueError, RuntimeError, MemoryError, IndexError) as error:

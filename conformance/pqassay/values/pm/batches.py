@@ -59,7 +59,7 @@ class Shape:
 
 
 def _selection(columns: list[int]) -> Any:
-    """Columns as an index, which copies nothing where they are equally far apart."""
+    """Columns as an index, which copies nothing if they are equally far apart."""
     distances = {after - before for before, after in pairwise(columns)}
     if len(distances) > 1:
         return np.array(columns)
@@ -155,7 +155,7 @@ class BoundsOfMany(NamedTuple):
         size: Bytes of each bound.
         head: The first eight of them as a little-endian number, with anything behind a shorter one.
         start: Where each is that is out of line.
-        width: Bytes of every bound; 0 where they differ.
+        width: Bytes of every bound; 0 if they differ.
     """
 
     shape: Shape

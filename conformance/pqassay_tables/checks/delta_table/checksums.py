@@ -87,7 +87,7 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
         if own is None or logical_key(own) not in live:
             name = "an element of allFiles" if own is None else own.path or "a file without a path"
             yield checksum.wrong(
-                place, f"{name} is in allFiles, and not live by the log", "no element", "one"
+                place, f"{name} is in allFiles, but not live in the log", "no element", "one"
             )
             continue
         seen.add(logical_key(own))
@@ -95,7 +95,7 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
             message = f"{path[-1]} of {own.path} is {said} in allFiles, and {true} in the log"
             yield checksum.wrong((*place, *path), message, true, said)
     for key in live.keys() - seen:
-        message = f"{live[key].path} is live by the log, and not in allFiles"
+        message = f"{live[key].path} is live in the log, but not in allFiles"
         yield checksum.wrong(("allFiles",), message, "an element", "none")
 
 

@@ -29,7 +29,7 @@ def rows_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
 
 @rule("DLT-024", of=CLAIMED)
 def nulls_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
-    """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
+    """A file of only nulls is skipped for every value, one without any for the search for nulls."""
     claims = file.claims
     if claims.deleted is not None:
         raise NotApplicable  # the footer counts rows that are no longer in the table

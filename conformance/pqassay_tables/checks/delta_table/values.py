@@ -37,7 +37,7 @@ def values_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @value_rule("DLT-028", audited=DELTA_VALUES)
 class NullsOfLogAreCounted(ClaimedCounts):
-    """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
+    """A file of only nulls is skipped for every value, one without any for the search for nulls."""
 
     def claimed(self) -> Iterator[tuple[ClaimedColumn, int]]:
         """The counts that say anything: of wide ones, and beside a deletion vector, only those of no rows or of all."""
@@ -61,7 +61,7 @@ def rows_have_the_partition_values_of_their_file(chunk: ColumnChunkUnderTest) ->
 
 @value_rule("DLT-035", audited=DELTA_VALUES)
 class TightBoundsAreValues(MetBounds):
-    """Engines that answer the least and the greatest value by the log give one that is not there."""
+    """Engines that answer the smallest and the greatest value by the log give one that is not there."""
 
     def has_to_be_met(self, bound: ClaimedBound) -> bool:
         """Whether a bound is tight: texts and timestamps may be cut."""

@@ -31,7 +31,7 @@ def rows_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
 
 @rule("ICE-031", of=CLAIMED)
 def nulls_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
-    """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
+    """A file of only nulls is skipped for every value, one without any for the search for nulls."""
     return null_counts(file)
 
 

@@ -193,7 +193,7 @@ def has_counts(one: IcebergEntry) -> bool:
 
 @rule("ICE-019", of=ENTRY, only=has_counts)
 def counts_fit_in_the_values(one: IcebergEntry) -> Iterator[Violation]:
-    """A column of nothing but nulls or NaN is skipped for every value."""
+    """A column of only nulls or NaN is skipped for every value."""
     nulls, nans, values = (one.entry.map(field) for field in (NULLS, NANS, VALUES))
     rows: int = one.entry.value(field_ids.RECORD_COUNT)
     for key in dict.fromkeys((*nulls, *nans)):

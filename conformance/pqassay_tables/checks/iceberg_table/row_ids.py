@@ -24,7 +24,7 @@ REMEDY = repairs.ICEBERG_ROW_IDS.text
 
 
 def _ids(state: IcebergState) -> list[RowIds]:
-    """The ids of all live data files, each file once. Raises `NotApplicable` where rows have none."""
+    """The ids of all live data files, each file once. Raises `NotApplicable` if rows have none."""
     if state.version < ROW_IDS_SINCE:
         raise NotApplicable
     ids_by_path: dict[str, RowIds] = {}

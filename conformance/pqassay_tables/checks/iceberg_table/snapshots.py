@@ -140,7 +140,7 @@ def _sums(entries: Sequence[Entry]) -> _Sums:
 def _summary_counts(
     table: IcebergTable, counts: Mapping[str, tuple[int, str]], words: str
 ) -> Iterator[Violation]:
-    """Compare the counts in the summary of the snapshot with true ones, each with what it counts. Raises `NotApplicable` where it has none of them."""
+    """Compare the counts in the summary of the snapshot with true ones, each with what it counts. Raises `NotApplicable` if it has none of them."""
     summary: Any = (table.state.snapshot or {}).get("summary")
     given = {name: number for name in counts if (number := total(summary, name)) is not None}
     if not given:

@@ -28,7 +28,7 @@ def values_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @value_rule("ICE-041", audited=ICEBERG_VALUES)
 class NullsOfManifestAreCounted(ClaimedCounts):
-    """A file of nothing but nulls is skipped for every value, one without any for the search for nulls."""
+    """A file of only nulls is skipped for every value, one without any for the search for nulls."""
 
 
 @value_rule("ICE-042", audited=ICEBERG_VALUES)

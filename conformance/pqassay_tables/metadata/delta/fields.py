@@ -47,7 +47,7 @@ def table_schema(metadata: Json, schema: DeltaSchema, *, may_be_wider: bool) -> 
 
 
 def _last_id(metadata: Json) -> int:
-    """The greatest id that a column has had, as properties of the table tell; 0 where they do not."""
+    """The greatest id that a column has had, as properties of the table tell; 0 if they do not."""
     given = str(object_of(metadata.get("configuration")).get(MAX_COLUMN_ID, ""))
     return int(given[:10]) if given.isdecimal() else 0
 

@@ -28,7 +28,7 @@ class Segment:
 
 
 class NoVersionError(ValueError):
-    """The log does not have the version that somebody asked for; the message says which it has."""
+    """The log does not have the version that someone asked for; the message says which it has."""
 
 
 def segment_of(names: Mapping[str, int], version: int | None = None) -> Segment:

@@ -42,7 +42,7 @@ class AddEntry:
         file: The file of the log that holds it, relative to the table.
         number: Its line or row there.
         action: The ``add`` action.
-        path: The data file, decoded, as the log names it; empty where it does not.
+        path: The data file, decoded, as the log names it; empty if it does not.
         inside: The data file relative to the table; ``None`` where it is elsewhere.
         stats: Its statistics; ``None`` without any, or where they are not a JSON object.
         stats_problem: Why they are not.
@@ -123,7 +123,7 @@ class LogFacts:
 
 @dataclass(kw_only=True)
 class DeltaState(LogFacts):
-    """What the log says about a version.
+    """The claims of the log about a version.
 
     Attributes:
         segment: The files that were read.

@@ -133,7 +133,7 @@ def _row_ids(state: DeltaState, entry: AddEntry) -> RowIdClaims | None:
 
 
 def unknown_columns(schema: DeltaSchema, stats: Json) -> dict[str, str]:
-    """The columns of which there are statistics and that the table does not have, each with a member that has it; none where columns are mapped."""
+    """The columns of which there are statistics and that the table does not have, each with a member that has it; none if columns are mapped."""
     known, unknown = schema.roots, dict[str, str]()
     if schema.mode != "none":
         return unknown

@@ -218,7 +218,7 @@ class Entry:
         return None if place is None else self._file[place]
 
     def map(self, identifier: int) -> dict[int, Any]:
-        """A map of the file by its number; empty where it is not there."""
+        """A map of the file by its number; empty if it is not there."""
         found: dict[int, Any] = self.value(identifier) or {}
         return found
 

@@ -32,7 +32,7 @@ _NUMBERED = re.compile(r"(?:v(\d{1,18})|(\d{1,18})-.+?)(?:\.gz)?\.metadata\.json
 
 
 def metadata_file(files: TableFiles, pointer: str = "") -> str:
-    """The metadata file that is read: the one that somebody names, else the one of the highest version.
+    """The metadata file that is read: the one that someone names, else the one of the highest version.
 
     A catalog may know better, since a file of a higher version may be left over from a commit that lost a
     race.  `VERSION_HINT` is never newer, so it is not read.
@@ -69,8 +69,8 @@ def snapshot_of(metadata: Json, snapshot: int | None, ref: str | None) -> Json |
 
     Args:
         metadata: The table metadata.
-        snapshot: The id of one that somebody asked for.
-        ref: The name of a branch or tag that somebody asked for; where both are given, the snapshot unless there is such a name.
+        snapshot: The id of one that someone asked for.
+        ref: The name of a branch or tag that someone asked for; where both are given, the snapshot unless there is such a name.
 
     Raises:
         Malformed: ICE-002, there is no such snapshot in the metadata.

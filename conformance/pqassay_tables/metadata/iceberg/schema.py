@@ -91,7 +91,7 @@ class IcebergSchema:
         columns: Each by its id, of the newest schema that has it.
         specs: The partition fields by the id of the spec.
         orders: The sort fields by the id of the sort order.
-        names: The names of columns by ids in files without ids; empty where the table does not map such files.
+        names: The names of columns by ids in files without ids; empty if the table does not map such files.
         nested: The ids of structs, lists and maps.
         newest: The schema that counts before others, as it is declared.
         aliases: All names that a column may have in files without ids, by ids, without those of what it is in.
@@ -162,7 +162,7 @@ Columns = frozenset[tuple[Any, ...]]
 
 
 def columns_of(struct: Any, depth: int = 0) -> Columns:
-    """The columns of a schema, so that two can be compared. Raises `Malformed` where it is not a schema."""
+    """The columns of a schema, so that two can be compared. Raises `Malformed` if it is not a schema."""
     if not isinstance(struct, dict) or cast("Json", struct).get("type") != "struct" or depth > DEEPEST:
         raise broken("schemas", "a schema is not a struct", "struct", struct)
     fields = objects(cast("Json", struct), "fields")
@@ -187,7 +187,7 @@ def _type_of(kind: Any, depth: int) -> Any:
 
 
 def objects(holder: Json, name: str) -> list[Json]:
-    """The objects in a list; none where the member is absent. Raises `Malformed`."""
+    """The objects in a list; none if the member is absent. Raises `Malformed`."""
     given = holder.get(name)
     if given is None:
         return []
@@ -280,7 +280,7 @@ def partition_fields(given: list[Json]) -> Iterator[PartitionField]:
 
 
 def transform_parts(transform: str) -> tuple[str, int]:
-    """The name of a transform and its parameter; the whole text and 0 where it has none, or one that is not a positive number."""
+    """The name of a transform and its parameter; the whole text and 0 if it has none, or one that is not a positive number."""
     match = TRANSFORM.fullmatch(transform)
     return (match[1], int(match[2])) if match is not None and int(match[2]) > 0 else (transform, 0)
 

@@ -110,7 +110,7 @@ def read_iceberg(
 
     Args:
         files: The files of the table.
-        pointer: The metadata file that somebody names.
+        pointer: The metadata file that someone names.
         snapshot: The id of a snapshot.
         ref: The name of a branch or tag.
 

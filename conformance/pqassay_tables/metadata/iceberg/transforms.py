@@ -86,7 +86,7 @@ def _is_null(entry: Entry, identifier: int) -> bool:
 
 
 def _holds(low: Scalar, high: Scalar, value: Any, kind: str) -> bool:
-    """Whether a partition value may be that of values between two bounds; true where that is not known."""
+    """Whether a partition value may be that of values between two bounds; true if that is not known."""
     if value is None:
         return False
     found = partition_scalar(low, value, kind)

@@ -62,7 +62,7 @@ NOWHERE = BytesSource(b"")
 """The source of claims that are kept: nothing more is read of them."""
 
 Identity = tuple[str, int, int, int]
-"""Name, size, modification time and inode of a file; the latter two are 0 where they are not known."""
+"""Name, size, modification time and inode of a file; the latter two are 0 if they are not known."""
 
 
 class SchemaField(NamedTuple):
@@ -83,7 +83,7 @@ class ChunkSizes(NamedTuple):
     """Pages and bytes of the chunks of a file, row groups by leaves.
 
     Attributes:
-        lengths: Their bytes; 0 where the footer holds no metadata of a chunk.
+        lengths: Their bytes; 0 if the footer holds no metadata of a chunk.
         pages: Their pages of values; -1 where the footer does not say how many there are.
         present: Whether the footer holds their metadata.
     """
@@ -176,7 +176,7 @@ class FileFacts:
         return False
 
     def pieces(self, row_groups: Iterable[int], leaves: Sequence[int]) -> list[Piece]:
-        """The ranges of all chunks of some leaves that are fetched; none where pages decide what is."""
+        """The ranges of all chunks of some leaves that are fetched; none if pages decide what is."""
         del row_groups, leaves
         return []
 
@@ -236,7 +236,7 @@ class FileFacts:
         return self._columns[name]
 
     def remember(self, row_group: int, leaf: int, claims: ChunkClaims) -> None:
-        """Keep what was read of a chunk, but for its bloom filter, which may be large."""
+        """Keep what was read of a chunk, except its bloom filter, which may be large."""
         known = self.claims.get((row_group, leaf))
         if known is not None and claims.__dict__.keys() - known.__dict__.keys() <= {"bitset"}:
             return

@@ -142,7 +142,7 @@ _decisive = attrgetter(
 
 
 def _kinds_of(columns: Sequence[SnapshotColumn], *, logical: bool) -> list[_Kind]:
-    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` where no schema has the levels of a column."""
+    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` if no schema has the levels of a column."""
     known: dict[Any, _Kind] = {}
     for column in columns:
         if _decisive(column) not in known:

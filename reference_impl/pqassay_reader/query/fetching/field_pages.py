@@ -82,7 +82,7 @@ class FieldPages:
 
     @cached_property
     def _bare(self) -> list[Leaf]:
-        """The leaves, their pages not known; none where every row is null, whatever the pages hold."""
+        """The leaves, their pages not known; none if every row is null, whatever the pages hold."""
         if self._is_null:
             return []
         found: list[Leaf] = []
@@ -107,7 +107,7 @@ class FieldPages:
 
     @property
     def layout(self) -> PageLayout:
-        """Where its pages are. Raises `Malformed` and `Undecodable` where a chunk is not in the file."""
+        """Where its pages are. Raises `Malformed` and `Undecodable` if a chunk is not in the file."""
         return self._without_index or self._indexed
 
     @property
@@ -215,7 +215,7 @@ class FieldPages:
         return values
 
     def _require_nanoseconds(self, content: bytes, values: Any) -> None:
-        """Raise `Undecodable` where an INT96 is beyond the years that 64 bits of nanoseconds reach: Arrow makes another year of it."""
+        """Raise `Undecodable` if an INT96 is beyond the years that 64 bits of nanoseconds reach: Arrow makes another year of it."""
         if all(element.type != Type.INT96 for element in self.field.elements):
             return
         file = pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="s")
@@ -279,7 +279,7 @@ def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) ->
 
 
 def _require_rows(entries: Numbers, pages: Sequence[Page], counts: Sequence[int]) -> None:
-    """Raise `Mistrusted` where lists begin in other pages than the offset index says."""
+    """Raise `Mistrusted` if lists begin in other pages than the offset index says."""
     ends = np.cumsum([page.row_count for page in pages])
     if not np.array_equal(np.cumsum(entries)[ends - 1], np.cumsum(counts)):
         raise Mistrusted("a page holds other rows than the offset index says")

@@ -34,7 +34,7 @@ class Page(NamedTuple):
 
     Attributes:
         start: Its first byte.
-        stop: The byte behind its last.
+        stop: The byte after its last.
         row: Its first row in the row group.
         row_count: Its rows.
     """
@@ -52,8 +52,8 @@ class Leaf:
     Attributes:
         claims: The facts of the file about the chunk.
         start: Its first byte.
-        stop: The byte behind its last.
-        pages: Its pages of values; none where they are not known.
+        stop: The byte after its last.
+        pages: Its pages of values; none if they are not known.
     """
 
     claims: ChunkClaims

@@ -1,4 +1,4 @@
-"""Ranges of one file as they are fetched: each byte at most once, neighbours in one request, several requests at once.
+"""Ranges of one file as they are fetched: each byte at most once, neighbors in one request, several requests at once.
 
 Fetched bytes are kept while they may be needed: metadata while the file is open, pages until their rows have
 been read.
@@ -19,7 +19,7 @@ from pqassay_spec.base.sources import Source, require_range
 GAP = 64 << 10
 """Bytes between two ranges of a local file that are fetched along, so that one request does for both.
 
-Measured (``docs/guide/scan-speed.md``): in local files no gap is reliably better than another. This one joins page indexes of neighbouring
+Measured (``docs/guide/scan-speed.md``): in local files no gap is reliably better than another. This one joins page indexes of neighboring
 columns, and is less than most pages are long.
 """
 

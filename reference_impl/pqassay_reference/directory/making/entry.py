@@ -84,7 +84,7 @@ class MadeIndex(NamedTuple):
 
     Attributes:
         entry: Its entry, which has no offset yet; an inline blob is behind it.
-        stored: The blob as it is stored, in whatever place.
+        stored: The blob as stored, in whatever place.
     """
 
     entry: Entry
@@ -163,7 +163,7 @@ def _blob(data: DescribedData, request: Request) -> MadeBlob:
 
 
 def require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
-    """Raise `Refused` where the type, the columns, the granularity and the placement do not go together."""
+    """Raise `Refused` if the type, the columns, the granularity and the placement do not go together."""
     name = IndexType(request.type).name.lower().replace("_", " ")
     if request.type != IndexType.ZONE_SUMS and len(columns) != 1:
         raise Refused(f"an index of type {name} describes one column, not {len(columns)}")
@@ -210,7 +210,7 @@ def _require_frame(request: Request, size: int) -> None:
 
 
 def compressed(data: bytes, codec: CompressionCodec) -> bytes:
-    """A blob as it is stored."""
+    """A blob as stored."""
     if codec == CompressionCodec.UNCOMPRESSED:
         return data
     name: Any = CODEC_NAMES[codec]

@@ -122,7 +122,7 @@ def united(several: list[Any]) -> Any:
 
 
 def _require_entries(column: DescribedColumn, stored: Any) -> None:
-    """Raise `Undecodable` where a row refers beyond its dictionary, which the decoder lets pass."""
+    """Raise `Undecodable` if a row refers beyond its dictionary, which the decoder lets pass."""
     for chunk in stored.chunks if pa.types.is_dictionary(stored.type) else []:
         ends: Any = pc.min_max(chunk.indices)
         least, greatest, count = ends["min"].as_py(), ends["max"].as_py(), len(chunk.dictionary)
@@ -202,7 +202,7 @@ def decimals(values: Any) -> list[int]:
 
 
 def plain_bytes(column: DescribedColumn, values: Any) -> bytes:
-    """The PLAIN bytes of values without null, one behind the other."""
+    """The PLAIN bytes of values without null, one after the other."""
     if not len(values):
         return b""
     if column.kind == Type.BOOLEAN:

@@ -34,7 +34,7 @@ K = 200
 
 
 def library() -> Any:
-    """The module ``datasketches``. Raises `Refused` where it is not installed, with what to do."""
+    """The module ``datasketches``. Raises `Refused` if it is not installed, with what to do."""
     try:
         module: Any = importlib.import_module("datasketches")  # an extra, which only sketches need
     except ImportError:

@@ -99,7 +99,7 @@ def plain_blob(entry: Entry, source: Source, framing: Framing, area: bytes | Non
 
 
 def _parts(usable: UsableEntry, source: Source, framing: Framing, metadata: FileMetaData) -> Parts:
-    """The parts that a blob has to have. Raises `FormatError` where pages are not to be found."""
+    """The parts that a blob has to have. Raises `FormatError` if pages are not to be found."""
     counts = [group.num_rows for group in metadata.row_groups]
     if usable.granularity is Granularity.FILE:
         return Parts(np.array([-1]), np.array([0]), np.array([sum(counts)]))

@@ -109,7 +109,7 @@ def read_entries(
 
     Args:
         metadata: The footer.
-        types: The types; entries of others are passed over without a word.
+        types: The types; entries of others are skipped without a word.
     """
     directory = FileDirectory()
     directories: list[Directory] = []

@@ -1,4 +1,4 @@
-"""DELTA_BINARY_PACKED: integers as the differences between neighbours, packed with as few bits as a group of them needs.
+"""DELTA_BINARY_PACKED: integers as the differences between neighbors, packed with as few bits as a group of them needs.
 
 A header gives the values of a block, the miniblocks of a block, the number of values, and the first value.  Each block
 then holds the least of its differences, a byte with the bit width of each of its miniblocks, and the miniblocks:
@@ -123,7 +123,7 @@ def decode(data: bytes, count: int | None = None, *, bits: int) -> list[int]:
     """The integers.
 
     Args:
-        data: The header and the blocks, and maybe bytes behind them.
+        data: The header and the blocks, and maybe bytes after them.
         count: How many there should be. A few bytes can state any number of equal ones, so say it of bytes that are not trusted.
         bits: Bits of the physical type.
 

@@ -62,7 +62,7 @@ def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
     as in most readers; whether they are, `last_run_is_whole` says. So may runs of no values be among the others.
 
     Args:
-        data: The runs, and maybe bytes behind them.
+        data: The runs, and maybe bytes after them.
         width: Bits of a value.
         count: Values wanted.
 
@@ -119,7 +119,7 @@ def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
     [True, False]
 
     Args:
-        data: The runs, which `decode` decodes, and maybe bytes behind them.
+        data: The runs, which `decode` decodes, and maybe bytes after them.
         width: Bits of a value.
         count: Values wanted.
     """
@@ -162,7 +162,7 @@ def decode_bit_packed(data: bytes, *, width: int, count: int) -> tuple[list[int]
     ([0, 1, 2, 3, 4, 5, 6, 7], 3)
 
     Args:
-        data: The levels, and maybe bytes behind them.
+        data: The levels, and maybe bytes after them.
         width: Bits of a level.
         count: Levels wanted.
 

@@ -96,7 +96,7 @@ DEEPEST = 32
 
 
 class PointRun(NamedTuple):
-    """Points of a geometry that are stored one behind the other: where, how many, which axes beside x and y, and in which byte order."""
+    """Points of a geometry that are stored one after the other: where, how many, which axes beside x and y, and in which byte order."""
 
     start: int
     points: int

@@ -31,7 +31,7 @@ class SchemaGroup(NamedTuple):
     """The root or a group below it; its path is that of its parent and its name.
 
     A path of its own for each would take, of a deep schema, memory that grows with the square of its depth.  ``is_defined`` is
-    false where it, or a group around it, has a repetition type that the format does not define.
+    false if it, or a group around it, has a repetition type that the format does not define.
     """
 
     parent: SchemaGroup | None

@@ -129,7 +129,7 @@ class ArrowType(NamedTuple):
         precision, scale: The digits of a decimal.
         width: The bytes of a binary of fixed size, the items of a list of fixed size.
         children: The fields below it.
-        entries: The values that the indexes of a dictionary can tell apart; 0 without one.
+        entries: The values that the indexes of a dictionary can distinguish; 0 without one.
         extension: The name of the extension type around it; empty without one.
     """
 

@@ -70,7 +70,7 @@ class FlatTable(NamedTuple):
     size: int
 
     def place(self, slot: int) -> int:
-        """Where the member of a slot is; 0 where it is left out."""
+        """Where the member of a slot is; 0 if it is left out."""
         entry = _VTABLE_HEAD + slot * _ENTRY_SIZE
         if entry + _ENTRY_SIZE > self.vtable_size:
             return 0

@@ -4,7 +4,7 @@ Statistics are taken byte for byte, from ``min_value`` and ``max_value`` only.  
 that its readers would compare in another order than Parquet's, is left out: no bound is a loss, a wrong one loses rows.
 
 QuestDB fills the column descriptors in two ways.  Where it *encodes* a partition of its own for the first time it
-writes down what its table says; where it rewrites a Parquet file it goes by that file's *schema*, as everybody else
+writes down what its table says; where it rewrites a Parquet file it goes by that file's *schema*, as everyone else
 does.  `WritingPath` names the two.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Column descriptor", "Column chunk", "Stat encoding",
@@ -380,7 +380,7 @@ def _known(count: int | None) -> int | None:
 def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[ExternalBloom | None, str]:
     """The place of the bitset of a chunk's bloom filter in the Parquet file, or the reason why there is none.
 
-    The reason is empty where the chunk has no filter.
+    The reason is empty if the chunk has no filter.
     """
     facts = chunk.meta_data
     if facts is None or not facts.bloom_filter_offset:
