@@ -605,7 +605,7 @@ def test_list_says_what_would_be_asked_and_starts_nothing(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run"], "name a driver: `--driver duckdb`, or behind --, for example"),
+        (["run"], "name a driver: `--driver duckdb`, or after --, for example"),
         (["run", "--driver", "unheard"], "there is no driver 'unheard'; there are arrow-go, "),
         (["run", "--rerun", "/nowhere", "--", "true"], "/nowhere: No such file"),
         (["run", "--", "no-such-program"], "there is no program no-such-program, or it is not executable"),
@@ -614,7 +614,7 @@ def test_list_says_what_would_be_asked_and_starts_nothing(tmp_path: Path) -> Non
         (["run", "--expectations", "/nowhere", "--", "true"], "/nowhere: No such file"),
         (
             ["run", "--case", "pqf/plain", "--operation", "encode", "--", "true"],
-            "these cases do not ask for that",
+            "these cases do not have that operation",
         ),
         (["run", "--timeout", "0", "--", "true"], "--timeout is a number greater than 0"),
         (["run", "--memory", "nan", "--", "true"], "--memory is a number greater than 0"),

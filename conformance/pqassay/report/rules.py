@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from functools import cache
 
@@ -47,7 +46,7 @@ def compare_first(*, compares_values: bool, remedy: str | None) -> str:
     """
     if compares_values:
         return COMPARE_FIRST
-    words = set(shlex.split(remedy)) if remedy is not None and remedy.startswith(STRIP) else set[str]()
+    words = set(remedy.split()) if remedy is not None and remedy.startswith(STRIP) else set[str]()
     return COMPARE_BEFORE if words & (CLAIMS | CLAIM_KEYS) else ""
 
 
