@@ -15,17 +15,17 @@ from typing import Any, TextIO, TypeVar
 from rich.console import Console
 
 from pqassay.report.baseline_state import BaselineState
-from pqassay.report.coverage import DEEPER, Unchecked, is_excluded, unchecked, without_crc
 from pqassay.report.json_form import encodable
-from pqassay.report.model import UNJUDGED, Coverage, FileReport, Finding, Report
+from pqassay.report.model import UNJUDGED, FileReport, Finding, Report
 from pqassay.report.order import gravest_first, gravity_of, is_harmful, observed_effect
+from pqassay.report.renderers.coverage_text import REASONS_SHOWN, coverage_lines, reasons
 from pqassay.report.renderers.details import details, gist, gist_of_bytes, is_column_named
 from pqassay.report.renderers.line import Part, counted, labelled, plain_console, write_line
 from pqassay.report.renderers.proof_text import proof_rows, says_the_same
 from pqassay.report.rules import judged_against_line, newer
-from pqassay_spec.base.terminal import printable, shell_line
+from pqassay_spec.base.terminal import printable
 from pqassay_spec.grammar.hexdump import is_line_of_marks
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, VERDICTS, file_rules, rules, rules_for
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, VERDICTS, rules
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -56,8 +56,8 @@ FILE_LINES = 20
 LINES_PER_FILE = 8
 """Findings of one file that take a line; further ones are counted."""
 
-NOTES_SHOWN, REASONS_SHOWN, REASONS_IN_ROOM = 3, 5, 2
-"""Notes of a file; reasons why rules were not checked; those of them for which its findings need not make room."""
+NOTES_SHOWN, REASONS_IN_ROOM = 3, 2
+"""Notes of a file; reasons why rules were not checked for which its findings need not make room."""
 
 TABLE_ROWS = 20
 """Rows of a table; further ones are counted."""
@@ -192,8 +192,8 @@ class _Text:
             self._line(f"  … and {counted(len(file.notes) - len(notes), 'further note')}")
         for gap in file.gaps:
             self._line(*([("  known", "dim"), ": "] if gap.known else ["  "]), gap.line)
-        reasons = self._reasons() if len(self._report.files) == 1 else []
-        beyond = max(0, min(len(reasons), REASONS_SHOWN + 1) - REASONS_IN_ROOM)
+        whys = reasons(self._report, verbose=self._verbose) if len(self._report.files) == 1 else []
+        beyond = max(0, min(len(whys), REASONS_SHOWN + 1) - REASONS_IN_ROOM)
         self._findings(file, FILE_LINES - 1 - len(notes) - len(file.gaps) - beyond)
 
     def _findings(self, file: FileReport, room: int) -> None:
@@ -328,7 +328,8 @@ class _Text:
             self._line(f"ignored: {entry.count:,} ({entry.reason}){example}")
         if self._report.baseline is not None:
             self._baseline(self._report.baseline)
-        self._coverages()
+        for line in coverage_lines(self._report, verbose=self._verbose):
+            self._line(line)
         if self._verbose and (against := judged_against_line(self._report.judged_against)):
             self._line(f"judged against {against}")
         if self._in_full and not self._verbose:
@@ -379,61 +380,6 @@ class _Text:
                 f"  `pqassay baseline --baseline {state.path} --output {state.path}` removes what is stale"
             )
 
-    def _coverages(self) -> None:
-        report = self._report
-        used = dict.fromkeys(file.coverage for file in report.files)
-        if len(used) > 1:
-            self._line(_coverage_of_many([report.coverages[key] for key in used], len(report.files)))
-            self._obstacles()
-        else:
-            for key in used:
-                self._coverage(report.coverages[key], report.files[0])
-        if blind := without_crc(report):
-            files = (
-                "no page has a CRC"
-                if len(report.files) == 1
-                else f"no CRC in the pages of {counted(blind, 'file')}"
-            )
-            self._line(f"{files}: damage inside values is only visible if other data contradict it")
-
-    def _coverage(self, coverage: Coverage, first: FileReport) -> None:
-        blocked, deeper = _unchecked(coverage)
-        mine = rules_for(first.kind) or file_rules()
-        absent = [
-            rule for rule in coverage.not_applicable if rule in mine
-        ]  # rules for other files are not worth a line
-        parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
-        if blocked or deeper:
-            parts.append(f"{len(blocked) + len(deeper)} not checked")
-        if absent:
-            parts.append(f"{len(absent)} not applicable")
-        self._line(", ".join(parts))
-        self._obstacles()
-        if deeper:
-            command = shell_line(
-                ["pqassay", "check", "--tier", _deepest(deeper.values()), encodable(first.path)]
-            )
-            self._line(f"  {counted(len(deeper), 'rule')} at a deeper tier: {command}")
-
-    def _reasons(self) -> list[Unchecked]:
-        """Why rules were not checked; that another rule is broken is a finding of its own."""
-        return [
-            why
-            for why in unchecked(self._report)
-            if not why.reason.startswith(DEEPER) and (self._verbose or why.obstacle != "another rule")
-        ]
-
-    def _obstacles(self) -> None:
-        """A line for each reason."""
-        reasons = self._reasons()
-        shown = len(reasons) if self._verbose else REASONS_SHOWN
-        for why in reasons[:shown]:
-            files = f" in {counted(why.files, 'file')}" if len(self._report.files) > 1 else ""
-            self._line(f"  not checked{files}, because {why.reason}: {_shortened(why.rules)}")
-        if rest := reasons[shown:]:
-            further = len({rule for why in rest for rule in why.rules})
-            self._line(f"  … and {counted(len(rest), 'further reason')} ({counted(further, 'rule')}): see -v")
-
 
 def _proved(finding: Finding) -> int:
     """The rank of what was proved: wrong rows before refusals, and both before all else."""
@@ -461,42 +407,3 @@ def _verdicts(file: FileReport) -> str:
     if known := sum(finding.known for finding in file.findings):
         parts.append(f"{known} known")
     return f" ({', '.join(parts)})" if parts else ""
-
-
-def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:
-    """What was checked where files differ in that, in one line: the least and the most of all files."""
-    tiers = " and ".join(dict.fromkeys(coverage.tier for coverage in coverages))
-    unchecked = [_unchecked(coverage) for coverage in coverages]
-    numbers = sorted(len(coverage.checked) for coverage in coverages)
-    least = f"{numbers[0]:,} to " if numbers[0] < numbers[-1] else ""
-    parts = [f"tier {tiers}: {least}{counted(numbers[-1], 'rule')} checked on each of {files:,} files"]
-    if most := max(len(deeper) for _, deeper in unchecked):
-        tier = _deepest(why for _, deeper in unchecked for why in deeper.values())
-        why = ", which compares bounds and indexes with the values" if tier == "values" else ""
-        parts.append(f"up to {most} more with --tier {tier}{why}")
-    if most := max(len(blocked) for blocked, _ in unchecked):
-        parts.append(f"up to {most} not checked for other reasons")
-    return f"{', '.join(parts)}; `coverages` of --format json lists them"
-
-
-def _unchecked(coverage: Coverage) -> tuple[dict[str, str], dict[str, str]]:
-    """Why rules were not checked: those with a reason of the file or the request, and those that a deeper tier checks.
-
-    Rules that no version of this kit can test, on whatever file, are not worth a line.
-    """
-    blocked: dict[str, str] = {}
-    deeper: dict[str, str] = {}
-    for rule, why in coverage.not_checked.items():
-        if not is_excluded(rule, why):
-            (deeper if why.reason.startswith(DEEPER) else blocked)[rule] = why.reason
-    return blocked, deeper
-
-
-def _deepest(reasons: Iterable[str]) -> str:
-    """The tier that checks all rules with these reasons."""
-    return max((why.removeprefix(DEEPER) for why in reasons), key=TIERS.index)
-
-
-def _shortened(ids: Iterable[str]) -> str:
-    ids = list(ids)
-    return ", ".join(ids) if len(ids) <= 4 else f"{ids[0]} … {ids[-1]} ({counted(len(ids), 'rule')})"
