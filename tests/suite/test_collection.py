@@ -557,11 +557,11 @@ def test_only_what_was_wrong_is_asked_again(
         (["--files", "{empty}", "--driver", "duckdb"], "{empty}: there is no Parquet file below it"),
         (
             ["--files", "{lake}", "--cases", "{lake}", "--driver", "duckdb"],
-            "--files takes the place of --cases",
+            "--files replaces --cases",
         ),
         (
             ["--files", "{lake}", "--operation", "scan", "--driver", "duckdb"],
-            "--files goes with the operation read only",
+            "--files only allows the operation read",
         ),
         (
             ["--files", "{lake}", "--case", "no/*", "--driver", "duckdb"],

@@ -1,6 +1,6 @@
 """What large lakes cost: the constants of the simulation, and what was counted of files by their shape.
 
-``benchmarks/spark_scale.py --write`` and ``benchmarks/store_cost.py --write`` measure.
+``benchmarks/spark_scale.py --write``, ``benchmarks/store_cost.py --write`` and ``benchmarks/million.py --write`` measure.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ STEPS = {
 }
 
 COSTS = BENCHMARKS / "store_costs.json"
+REAL = BENCHMARKS / "million_figures.json"
 
 
 def run(
@@ -74,6 +75,7 @@ def figures() -> dict[str, Any]:
     return {
         "constants": constants,
         "costs": json.loads(COSTS.read_text()),
+        "real": json.loads(REAL.read_text()),
         "steps": STEPS,
         "run": partial(run, constants),
         "shape": partial(_shape, constants),

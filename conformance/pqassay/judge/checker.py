@@ -159,8 +159,8 @@ def check(
 
     Raises:
         UsageError: An unknown tier, level or profile; ``crc`` with a tier that does not read pages; a pattern
-        that matches no rule, or no rule left to test; jobs or limits with a source; a path that does not
-        exist, or nothing to check; an unreadable baseline.
+            that matches no rule, or no rule left to test; jobs or limits with a source; a path that does not
+            exist, or nothing to check; an unreadable baseline.
     """
     if jobs is not None and jobs < 1:
         raise UsageError(f"jobs must be at least 1, not {jobs}")

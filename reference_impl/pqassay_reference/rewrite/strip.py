@@ -213,9 +213,9 @@ def strip_file(
 
     Raises:
         Refused: Claims about values would be removed without confirmation of the values; an unknown column or
-        row group; a file inside a table; a store without conditional replacement. FormatError: The file is
-        not a Parquet file, or one whose footer must not be changed. OSError: The file cannot be read or its
-        directory written; it changed meanwhile; it is being written.
+            row group; a file inside a table; a store without conditional replacement.
+        FormatError: The file is not a Parquet file, or one whose footer must not be changed.
+        OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
     """
     name, target = os.fspath(path), None if output is None else os.fspath(output)
     if target is not None and is_uri(target) and not is_uri(name):

@@ -207,9 +207,9 @@ def replaced_file(
         before_rename: Called directly before the rename; an exception stops the replacement.
 
     Raises:
-        BusyError: Another process is preparing the same target. OSError: The directory cannot be written, the
-        path is a symbolic link to itself, or the target is a device, a pipe or a directory, which must not be
-        replaced.
+        BusyError: Another process is preparing the same target.
+        OSError: The directory cannot be written, the path is a symbolic link to itself, or the target is a device, a
+            pipe or a directory, which must not be replaced.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():  # what cannot be resolved is a loop

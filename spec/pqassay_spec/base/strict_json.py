@@ -33,7 +33,7 @@ def parse(text: str) -> Any:
 
     Raises:
         ValueError: It is not JSON, is nested too deeply, or has a number of thousands of digits, a duplicate
-        member in an object, or a number that JSON does not allow.
+            member in an object, or a number that JSON does not allow.
 
     >>> parse('{"a": [1, null]}')
     {'a': [1, None]}

@@ -162,4 +162,4 @@ def test_files_of_two_kinds_are_not_compared(paths: tuple[str, str]) -> None:
     result = CliRunner().invoke(app, ["diff", paths[0], other])
 
     assert 2 == result.exit_code
-    assert "only two files of a kind" in result.stderr
+    assert "only two files of the same kind" in result.stderr

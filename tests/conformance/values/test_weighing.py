@@ -264,7 +264,7 @@ def test_a_report_says_where_no_page_has_a_crc(tmp_path: Path) -> None:
         return [line for line in stream.getvalue().splitlines() if "CRC" in line]
 
     without, with_crc = written("int64", 1)[0], written("int64", 1, write_page_checksum=True)[0]
-    blind = "damage inside values cannot be seen where nothing contradicts it"
+    blind = "damage inside values is only visible if other data contradict it"
 
     assert [f"no page has a CRC: {blind}"] == lines(without)
     assert [f"no CRC in the pages of 1 file: {blind}"] == lines(without, with_crc)

@@ -146,7 +146,7 @@ def test_an_upload_that_breaks_off_leaves_the_old_object(
             copy(source, sink, length)
 
     monkeypatch.setattr(shutil, "copyfileobj", half)
-    with pytest.raises(OSError, match=failure or "the store has not all bytes of the new object"):
+    with pytest.raises(OSError, match=failure or "the store does not have all bytes of the new object"):
         stored_file.index_stored(SETTINGS, work(lake, "broken/a.parquet"))
     assert lake.get("broken/a.parquet") == before
     monkeypatch.undo()

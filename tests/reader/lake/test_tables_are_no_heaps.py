@@ -62,7 +62,7 @@ def test_a_delta_table_is_refused_and_a_file_of_it_is_read(delta: Path) -> None:
     said = refusals(delta)
 
     assert 1 == len(set(said))
-    assert f"{delta}: it is a Delta table, whose files may hold rows that the table has deleted. " in said[0]
+    assert f"{delta}: it is a Delta table, whose files may have rows that the table has deleted. " in said[0]
     assert f'spark.read.format("delta").load("{delta}")' in said[0]
     function = said[0].partition("in DuckDB ")[2].partition(", in Spark")[0]
     assert f"delta_scan('{delta}')" == function

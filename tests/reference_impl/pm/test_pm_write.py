@@ -201,7 +201,7 @@ def chunk_with(**given: Any) -> SnapshotValue:
             chunk_with(min=b"x" * 65_536),
             "row group 0, column 2: a bound of 65536 bytes, where 65535 are the most",
         ),
-        (chunk_with(max=b""), "row group 0, column 2: a bound of no bytes"),
+        (chunk_with(max=b""), "row group 0, column 2: an empty bound"),
         (chunk_with(num_values=-1), "row group 0, column 2 cannot be written: "),
         (chunk_with(codec=256), "row group 0, column 2 cannot be written: "),
         (chunk_with(bloom=BITSET), "announces those of columns \\[1\\] only"),

@@ -76,7 +76,7 @@ def read(path: str, options: Iterable[Declared]) -> dict[str, Any]:
 
     Raises:
         UsageError: It cannot be read, is not TOML, or has an invalid key or value; the message names file and
-        key.
+            key.
     """
     try:
         with Path(path).open("rb") as file:
