@@ -30,7 +30,7 @@ FALSE_COUNTS = {
     "nulls of a flat column": (FLAT, 0),
     "nulls of a struct around its field": (STRUCT, 0),
     "empty lists, and nulls in the place of lists": (LIST, 1),
-    "all nulls of a list, those among its values as well": (LIST, 0),
+    "all nulls of a list, including those among its values": (LIST, 0),
     "nothing, and counts every value of a list as null": (LIST, 7),
 }
 """What a null count does, as the table says it: column and count."""

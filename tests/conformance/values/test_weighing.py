@@ -187,7 +187,7 @@ def test_a_page_that_is_there_twice_is_damage() -> None:
     assert {"values"} == sides(twice)
     (finding,) = findings(twice)
     assert finding.weighed is not None
-    assert "pages 0 and 1 hold the same values" in finding.weighed.reasons
+    assert "pages 0 and 1 have the same values" in finding.weighed.reasons
 
 
 @pytest.mark.parametrize("how", ["values of another column", "bounds of another column"])

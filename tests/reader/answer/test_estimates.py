@@ -173,7 +173,7 @@ def refusal(path: Path, sql: str) -> str:
             f"SELECT {DISTINCT}(channel) FROM t",
             "has no such entry of that column .nor have 2 other files.; pqassay index add .*--type hll",
         ),
-        (f"SELECT {DISTINCT}(year) FROM t", "column year is what folders stand for"),
+        (f"SELECT {DISTINCT}(year) FROM t", "column year is a partition column, which has no sketches"),
         (f"SELECT channel, {DISTINCT}(customer) FROM t GROUP BY channel", "leave out GROUP BY"),
         (f"SELECT {DISTINCT}(weight) FROM t", "there is no column weight"),
         ("SELECT APPROX_QUANTILE(channel, 0.5) FROM t", "takes numbers"),
