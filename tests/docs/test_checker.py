@@ -363,6 +363,36 @@ def test_a_field_is_changed_and_the_file_judged_again(zeroed: Tab) -> None:
     assert "head.magic" in told(tab, ".checker-after ul")
 
 
+PICKED = """(async () => {
+  const { Tree } = await import("../assets/checker/tree.js");
+  const leaf = (path) => ({ path, name: path, can_change: true });
+  const levels = { "": [leaf("a"), { path: "b", name: "b", is_branch: true, fields: 1 }], b: [leaf("b.c")] };
+  const chosen = [];
+  let answer;
+  const answered = new Promise((done) => (answer = done));
+  const ask = async (_, { path }) => {
+    if (path) await answered;
+    return { nodes: levels[path] };
+  };
+  const tree = new Tree({ ask }, (node) => chosen.push(node.path));
+  document.body.append(tree.box);
+  await tree.show("file");
+  const revealed = tree.reveal("b.c");
+  if (PICKS) tree.box.querySelector("input").click();
+  answer();
+  await revealed;
+  tree.box.remove();
+  return chosen;
+})()"""
+
+
+@pytest.mark.parametrize(("picks", "chosen"), [("true", ["a"]), ("false", ["b.c"])])
+def test_the_field_of_a_finding_is_not_chosen_over_the_one_that_was_picked(
+    tab: Tab, picks: str, chosen: list[str]
+) -> None:
+    assert chosen == tab.evaluate(PICKED.replace("PICKS", picks))
+
+
 def test_everybody_can_use_it_once_a_file_is_judged(zeroed: Tab) -> None:
     assert [] == grave(zeroed)
 

@@ -6,14 +6,14 @@ const text = (node, name) => (node.value === undefined ? name : `${name} = ${nod
 
 export class Tree {
   constructor(judge, chosen) {
-    Object.assign(this, { judge, chosen, file: "", words: "", turn: 0 });
+    Object.assign(this, { judge, chosen, file: "", words: "", turn: 0, isPicked: false });
     this.box = el("div", { class: "checker-tree", role: "group", "aria-label": "Fields" });
   }
 
   // Shows a file from its root, or what is found in it; resolves with why there is nothing, if so.
   async show(file, words = "") {
     const mine = ++this.turn;
-    Object.assign(this, { file, words: words.trim() });
+    Object.assign(this, { file, words: words.trim(), isPicked: false });
     const level = this.words ? await this.judge.ask("search", { words, file }) : await this.judge.ask("level", { path: "", file });
     if (mine !== this.turn) return "";
     this.box.replaceChildren(...this.#rows(level, ""));
@@ -21,11 +21,12 @@ export class Tree {
     return level.why;
   }
 
-  // Opens everything above a field and chooses it; nothing where there is none.
+  // Opens everything above a field and chooses it, unless the user picked one meanwhile; nothing if there is none.
   async reveal(path) {
     let box = this.box;
     for (;;) {
       const own = [...box.querySelectorAll(":scope > label > input")].find(({ value }) => value === path);
+      if (own && this.isPicked) return;
       if (own) {
         own.checked = true;
         this.#choose(own);
@@ -57,7 +58,10 @@ export class Tree {
     if (!node.can_change) return el("p", { title: node.path }, text(node, name));
     const input = el("input", { type: "radio", name: "field", value: node.path });
     input.node = node;
-    input.addEventListener("change", () => this.#choose(input));
+    input.addEventListener("change", () => {
+      this.isPicked = true;
+      this.#choose(input);
+    });
     return el("label", { title: node.path }, input, ` ${text(node, name)}`);
   }
 
