@@ -63,7 +63,6 @@ class Ran:
         seconds: Wall time.
         processor: Processor seconds of all its processes.
         memory: Peak memory of all its processes together, in bytes.
-        status: Exit status.
     """
 
     step: str
@@ -73,7 +72,6 @@ class Ran:
     seconds: float
     processor: float
     memory: int
-    status: int
 
 
 # ----------------------------------------------------------------------------------------------------------- the lake
@@ -175,15 +173,15 @@ class Watch:
 
     def _run(self) -> None:
         while not self._over.wait(STEP):
-            held = 0
+            memory = 0
             with contextlib.suppress(psutil.NoSuchProcess):
                 parent = psutil.Process(self._pid)
                 for process in (parent, *parent.children(recursive=True)):
                     with contextlib.suppress(psutil.NoSuchProcess):
-                        held += process.memory_info().rss
+                        memory += process.memory_info().rss
                         times = process.cpu_times()
                         self.processor[process.pid, process.create_time()] = times.user + times.system
-            self.memory = max(self.memory, held)
+            self.memory = max(self.memory, memory)
 
 
 def ran(step: str, arguments: Sequence[str], work: Path, expected: int | None) -> Ran:
@@ -212,7 +210,7 @@ def ran(step: str, arguments: Sequence[str], work: Path, expected: int | None) -
         raise SystemExit(f"exit status {status}")
     judged, failed = counted_in(metrics)
     words = " ".join(arguments)
-    found = Ran(step, words, judged, failed, round(seconds, 1), round(processor, 1), watch.memory, status)
+    found = Ran(step, words, judged, failed, round(seconds, 1), round(processor, 1), watch.memory)
     if expected not in (None, found.failed):
         raise SystemExit(f"{found.failed:,} files failed, and {expected:,} are damaged")
     return found
@@ -265,6 +263,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--write", action="store_true", help=f"keep the figures in {FIGURES.name}")
     options = parser.parse_args()
+    if options.files <= IN_A_PARTITION:
+        parser.error(
+            f"--files must be more than {IN_A_PARTITION:,}: the last of several commits is judged by itself"
+        )
     quiet = share(options.jobs)
     with tempfile.TemporaryDirectory(prefix="pqassay-million-") as folder:
         rows = measure(options.files, options.jobs, Path(folder))
@@ -284,8 +286,13 @@ def main() -> None:
         ],
     )
     if options.write:
-        told = {"files": options.files, "jobs": options.jobs, "machine": machine(), "quiet": round(quiet, 2)}
-        FIGURES.write_text(json.dumps({**told, "ran": [asdict(row) for row in rows]}, indent=1) + "\n")
+        settings = {
+            "files": options.files,
+            "jobs": options.jobs,
+            "machine": machine(),
+            "quiet": round(quiet, 2),
+        }
+        FIGURES.write_text(json.dumps({**settings, "ran": [asdict(row) for row in rows]}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
