@@ -19,7 +19,8 @@ from pqassay.values.claims.joined_rows import why_missing
 from pqassay.values.claims.outcomes import Outcome
 from pqassay.values.claims.value_rules import Claim, ComparedBy, ValueRule
 from pqassay.values.claims.wording import others
-from pqassay_tables.under_test.claimed_bounds import shown_value
+from pqassay_spec.parquet.column_order import FLOATING
+from pqassay_tables.under_test.claimed_bounds import Unreached, shown_value
 from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColumn, ClaimedFile
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def _beyond(values: ChunkValues, bound: ClaimedBound) -> _Beyond | None:
     import numpy as np  # noqa: PLC0415 - at this tier only
 
     stored, order, rows = bound.stored, bound.column.order, values.remembered(removed)
+    if _is_greater_than_numbers(values, bound):
+        stored = Unreached.BY_ANY
     if stored is None or not values.count:
         return None
     if isinstance(stored, bytes):
@@ -68,9 +71,16 @@ def _beyond(values: ChunkValues, bound: ClaimedBound) -> _Beyond | None:
             return _Beyond(beyond.place, beyond.total)
         mask = audit.mask_of_chunk(order, stored, above=bound.above)
     else:
-        mask = np.ones(values.count, np.bool_)
+        mask = ~values.is_nan if order in FLOATING else np.ones(values.count, np.bool_)
     left = remaining(values, mask)
     return _Beyond(int(left.argmax()), int(left.sum())) if left.any() else None
+
+
+def _is_greater_than_numbers(values: ChunkValues, bound: ClaimedBound) -> bool:
+    """Whether a lower bound is NaN, which readers of Delta order above all numbers; that of Iceberg is none (ICE-018)."""
+    claims = values.chunk.file.claims
+    is_nan = isinstance(bound.value, float) and math.isnan(bound.value)
+    return is_nan and not bound.above and claims is not None and claims.table == "delta"
 
 
 def bounds(chunk: ColumnChunkUnderTest) -> Iterator[ClaimedBound]:

@@ -10,16 +10,21 @@ from pqassay.tables.claims import ClaimPlace
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import (
+    COLUMN_MAPPING,
     DELETION_VECTORS,
     FEATURES_SINCE,
+    MAPPING_MODE,
     PROVIDER,
     REQUIRED,
     TIMESTAMP_NTZ,
     TYPE_CHANGES,
     TYPE_WIDENING,
+    V2_CHECKPOINT,
+    VARIANT,
 )
+from pqassay_spec.table.layout import delta_checkpoint
 from pqassay_tables.checks.delta_table.subjects import TABLE
-from pqassay_tables.metadata.delta.actions import Json
+from pqassay_tables.metadata.delta.actions import Json, object_of
 from pqassay_tables.under_test.table import DeltaTable
 
 
@@ -29,6 +34,11 @@ def actions_have_their_members(table: DeltaTable) -> Iterator[Violation]:
     state = table.state
     for kind, action in (("protocol", state.protocol), ("metaData", state.metadata)):
         yield from _missing(table, kind, action, state.places[kind])
+    for name in REQUIRED["protocol"]:
+        version = state.protocol.get(name)
+        if version is not None and (type(version) is not int or version < 1):
+            said, place = f"{name} is {version!r}", state.places["protocol"].below(name)
+            yield table.wrong(place, said, "a whole number from 1 on", str(version)[:40])
     names = REQUIRED["add"]
     for entry in state.entries:
         action = entry.action
@@ -54,11 +64,20 @@ def features_are_listed_where_versions_say_so(table: DeltaTable) -> Iterator[Vio
         version, listed = state.protocol.get(member), state.protocol.get(features.member)
         if version is None:
             continue  # DLT-056
-        if (listed is not None) is not (version == features.version):
+        place = state.places["protocol"].below(features.member)
+        if listed is not None and not isinstance(listed, list):
+            yield table.wrong(place, f"{features.member} is not a list", "a list of names", str(listed)[:40])
+        elif (listed is not None) is not (version == features.version):
             said = f"{member} is {version}, and {features.member} are {'not ' if listed is None else ''}there"
             place = state.places["protocol"].below(member)
             expected = f"{member} {features.version}" if listed is not None else f"a list of {features.member}"  # fmt: skip
             yield table.wrong(place, said, expected, str(version)[:40])
+    versions = [state.protocol.get(member) for member in FEATURES_SINCE]
+    newest = [features.version for features in FEATURES_SINCE.values()]
+    if versions[0] == newest[0] and versions[1] not in (None, newest[1]):
+        place = state.places["protocol"].below("minWriterVersion")
+        said = f"minReaderVersion is {versions[0]}, and minWriterVersion is {versions[1]}"
+        yield table.wrong(place, said, f"minWriterVersion {newest[1]}", str(versions[1])[:40])
 
 
 @rule("DLT-063", of=TABLE)
@@ -91,10 +110,14 @@ def what_readers_have_to_know_is_listed(table: DeltaTable) -> Iterator[Violation
     """Readers that do not know it still read the table, and return rows that were deleted, or other values."""
     state = table.state
     columns = state.schema.columns
+    mode = str(object_of(state.metadata.get("configuration")).get(MAPPING_MODE, "none"))[:40]
     uses = {
         (DELETION_VECTORS,): next(("deletion vectors" for one in state.entries if one.action.get("deletionVector")), ""),
         TYPE_WIDENING: next((f"column {one.name} with {TYPE_CHANGES}" for one in columns if one.changes is not None), ""),
         (TIMESTAMP_NTZ,): next((f"column {one.name} of type timestamp_ntz" for one in columns if one.type == "timestamp_ntz"), ""),
+        VARIANT: next((f"column {one.name} of type variant" for one in columns if one.type == "variant"), ""),
+        (V2_CHECKPOINT,): next((f"the checkpoint {one}" for one in state.segment.checkpoint if getattr(delta_checkpoint(one), "unique", "")), ""),
+        (COLUMN_MAPPING,): f"the property {MAPPING_MODE} with the value {mode}" if mode != state.schema.mode else "",
     }  # fmt: skip
     if not any(uses.values()):
         raise NotApplicable

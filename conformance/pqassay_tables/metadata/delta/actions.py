@@ -56,15 +56,14 @@ def actions(file: str, data: bytes) -> Iterator[tuple[int, Json]]:
             action = decode(line)
         except (ValueError, RecursionError) as error:
             reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise _bad_line(
-                file, data, number, f"line {number + 1} of {file} is not JSON: {reason}"
-            ) from None
+            raise bad_line(file, data, number, f"line {number + 1} of {file} is not JSON: {reason}") from None
         if not isinstance(action, dict):
-            raise _bad_line(file, data, number, f"line {number + 1} of {file} is not a JSON object")
+            raise bad_line(file, data, number, f"line {number + 1} of {file} is not a JSON object")
         yield number, cast("Json", action)
 
 
-def _bad_line(file: str, data: bytes, number: int, reason: str) -> Malformed:
+def bad_line(file: str, data: bytes, number: int, reason: str) -> Malformed:
+    """The error that a line, from 0 on, is not an action."""
     start, end = line_span(data, number)
     return Malformed(
         reason,
@@ -72,7 +71,7 @@ def _bad_line(file: str, data: bytes, number: int, reason: str) -> Malformed:
         field=f"{file}[{number}]",
         offset=start,
         length=end - start,
-        expected="one JSON object on each line, no member twice",
+        expected="a JSON object with one action on each line, no member twice",
         actual=reason.rpartition(": ")[2],
         file=file,
     )

@@ -32,16 +32,24 @@ def checkpoint_actions(files: TableFiles, names: Sequence[str], sizes: dict[str,
     Raises:
         Malformed: DLT-003, one of its files cannot be read.
     """
-    sidecars: list[str] = []
+    sidecars: dict[str, Any] = {}
     for name in names:
         for file, number, action in _of_file(files, f"{DELTA_LOG}/{name}", sizes):
             sidecar: Any = action.get("sidecar")
-            if isinstance(sidecar, dict) and isinstance(sidecar.get("path"), str):
-                sidecars.append(unquote(sidecar["path"]).rpartition("/")[2])
+            if isinstance(sidecar, dict):
+                path = sidecar.get("path")
+                parts = unquote(path).rpartition("/") if isinstance(path, str) else ("", "", "")
+                if not parts[2] or (parts[1] and not parts[0].endswith(DELTA_SIDECARS)) or parts[2] in sidecars:
+                    wrong = "twice" if parts[2] in sidecars else f"as {path!r}, which is not a file beside it"
+                    raise _broken(file, f"it names a sidecar {wrong}")
+                sidecars[parts[2]] = sidecar.get("sizeInBytes")
             yield file, number, action
     # A sidecar names no further ones, so that they cannot lead in a circle.
-    for name in dict.fromkeys(sidecars):
-        yield from _of_file(files, f"{DELTA_LOG}/{DELTA_SIDECARS}/{name}", sizes)
+    for name, size in sidecars.items():
+        file = f"{DELTA_LOG}/{DELTA_SIDECARS}/{name}"
+        yield from _of_file(files, file, sizes)
+        if size is not None and size != sizes[file]:
+            raise _broken(file, f"it has {sizes[file]} bytes, and the checkpoint says {size}")
 
 
 def _of_file(files: TableFiles, file: str, sizes: dict[str, int]) -> Iterator[Placed]:

@@ -108,7 +108,7 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
     if mode not in ("none", "name", "id"):
         raise _wrong(f"{MAPPING_MODE} is {mode!r}", "none, name or id", mode)
     structs: set[tuple[str, ...]] = set()
-    columns_there = list(_columns(root, (), (), mode, structs, 0))
+    columns_there = list(_columns(root, (), (), mode, structs, set(), 0))
     names = metadata.get("partitionColumns")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _wrong("partitionColumns is not a list of names", "a list of names", names, "partitionColumns")
@@ -139,6 +139,7 @@ def _columns(
     path: tuple[str, ...],
     mode: str,
     structs: set[tuple[str, ...]],
+    used: set[Any],
     depth: int,
     is_required: bool = True,
 ) -> Iterator[DeltaColumn]:
@@ -163,13 +164,17 @@ def _columns(
         if not isinstance(physical, str) or (mode == "id" and not isinstance(field_id, int)):
             raise _wrong(f"column {own} has no {PHYSICAL_NAME if not isinstance(physical, str) else COLUMN_ID}", "one, since columns are mapped", metadata)  # fmt: skip
         below = (*path, physical)
+        for member, own_value in ((PHYSICAL_NAME, below), (COLUMN_ID, field_id)):
+            if own_value in used:
+                raise _wrong(f"column {own} has the {member} of another column", "one of its own", metadata)
+            used.update(() if mode == "none" or own_value is None else (own_value,))
         needed = is_required and declared.get("nullable") is False
         changes = metadata.get(TYPE_CHANGES)
         if isinstance(kind, dict):
             inner = str(cast("Json", kind).get("type"))
             if inner == "struct":
                 structs.add(below)
-                yield from _columns(kind, (*names, name), below, mode, structs, depth + 1, needed)
+                yield from _columns(kind, (*names, name), below, mode, structs, used, depth + 1, needed)
             elif inner in NESTED:
                 yield DeltaColumn(own, below, inner, field_id, is_required=needed, changes=changes)
             else:

@@ -12,6 +12,7 @@ from pqassay.tables.claims import ClaimPlace
 from pqassay.tables.files import TableFiles
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.table.delta import (
+    COLUMN_MAPPING,
     DRAFT_READER_FEATURES,
     HIGH_WATER_MARK,
     KNOWN_READER_FEATURES,
@@ -21,7 +22,7 @@ from pqassay_spec.table.delta import (
 )
 from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint
 from pqassay_tables.metadata.column_types import TableSchema
-from pqassay_tables.metadata.delta.actions import Json, actions, object_of, parse
+from pqassay_tables.metadata.delta.actions import Json, actions, bad_line, object_of, parse
 from pqassay_tables.metadata.delta.fields import table_schema
 from pqassay_tables.metadata.delta.schema import DeltaSchema, schema_of
 from pqassay_tables.metadata.delta.segment import Segment, segment_of
@@ -32,6 +33,14 @@ COLUMN_MAPPING_READER = 2
 """The version of the protocol for readers that brought column mapping; from the next one on, features are listed."""
 
 FEATURES_READER = 3
+
+FILE_ACTIONS = ("remove", "add")
+"""Actions on files, in the order in which those of a commit apply."""
+
+ONCE = {"protocol": "", "metaData": "", "txn": "appId", "domainMetadata": "domain"}
+"""Actions of which a commit has one, and the member whose values may have one each."""
+
+_Seen = dict[tuple[str, str], ClaimPlace]
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +84,7 @@ class AddEntry:
 
 @dataclass(frozen=True)
 class Repetition:
-    """An action that repeats one of the same commit."""
+    """An action that repeats one of the same commit or checkpoint."""
 
     kind: str
     path: str
@@ -103,7 +112,7 @@ class LogFacts:
     """What comes of reading a log beside the table's columns and files.
 
     Attributes:
-        repetitions: Actions on files that occur twice in a commit.
+        repetitions: Actions on files that occur twice in a commit or a checkpoint.
         doubles: Other actions that do.
         domains: Configurations of domains, by name.
         engine: What wrote the newest commit, as it says; empty if it does not.
@@ -230,9 +239,14 @@ class _Replay:
         from pqassay_tables.metadata.delta.checkpoint import checkpoint_actions  # noqa: PLC0415 - pyarrow, where there is one
 
         held = adds = 0
+        seen, removed = _Seen(), _Seen()
         for file, number, action in checkpoint_actions(self._files, names, self._facts.sizes):
             held += 1
             adds += "add" in action
+            self._note_doubles(file, number, action, seen)
+            for kind in FILE_ACTIONS:
+                if isinstance(action_body := action.get(kind), dict):
+                    self._note_file(ClaimPlace(file, number, (kind,)), action_body, removed, self._live)
             self._take(file, number, action)
         self._facts.checkpoint = CheckpointRead(frozenset(self._facts.sizes), held, adds)
 
@@ -243,26 +257,47 @@ class _Replay:
         except FileNotFoundError:
             raise Malformed("the log lists a commit that is not there", rule="DLT-002", field=file) from None
         self._facts.sizes[file] = len(data)
-        seen: dict[tuple[str, str], ClaimPlace] = {}
-        later: dict[str, list[tuple[int, Json]]] = {"remove": [], "add": []}
+        seen, removed = _Seen(), _Seen()
+        later: dict[str, list[tuple[int, Json]]] = {kind: [] for kind in FILE_ACTIONS}
         self._facts.engine = ""
         for number, action in actions(file, data):
+            if sum(action.get(kind) is not None for kind in self._TAKING) > 1:
+                raise bad_line(file, data, number, f"line {number + 1} of {file} has more than one action")
             if "add" in action or "remove" in action:
                 later["add" if "add" in action else "remove"].append((number, action))
                 continue
-            for kind in ("protocol", "metaData", "txn"):
-                if isinstance(given := action.get(kind), dict):
-                    name = (
-                        str(given.get("appId")) if kind == "txn" else ""
-                    )  # of `txn`, one for each application
-                    self._facts.doubles += _repeated(kind, name, ClaimPlace(file, number, (kind,)), seen)
+            self._note_doubles(file, number, action, seen)
             self._take(file, number, action)
         # Actions of one commit have no order: what is removed is what was there before.
         for kind, taken in later.items():
             for number, action in taken:
-                if isinstance(path := object_of(action[kind]).get("path"), str):
-                    self._facts.repetitions += _repeated(kind, path, ClaimPlace(file, number, (kind,)), seen)
+                action_body, place = object_of(action[kind]), ClaimPlace(file, number, (kind,))
+                if isinstance(path := action_body.get("path"), str):
+                    again = list(_repeated(kind, unquote(path), place, seen))
+                    self._facts.repetitions += again
+                    if not again:
+                        self._note_file(place, action_body, removed, {})
                 self._take(file, number, action)
+
+    def _note_doubles(self, file: str, number: int, action: Json, seen: _Seen) -> None:
+        """Note an action about the table of which a commit or a checkpoint has one already."""
+        for kind, member in ONCE.items():
+            if isinstance(given := action.get(kind), dict):
+                name = str(given.get(member)) if member else ""
+                self._facts.doubles += _repeated(kind, name, ClaimPlace(file, number, (kind,)), seen)
+
+    def _note_file(
+        self, place: ClaimPlace, given: Json, removed: _Seen, added_before: Mapping[tuple[str, str], AddEntry]
+    ) -> None:
+        """Note an action on a logical file that the same commit or checkpoint has removed or added already."""
+        path = unquote(str(given.get("path")))
+        key = _key(given, path)
+        entry = added_before.get(key)
+        before = removed.get(key) if entry is None else entry.place
+        if before is not None:
+            self._facts.repetitions.append(Repetition(place.path[0], path, place, before))
+        elif place.path[0] == "remove":
+            removed[key] = place
 
     def _take(self, file: str, number: int, action: Json) -> None:
         for kind, take in self._TAKING.items():
@@ -330,14 +365,14 @@ class _Replay:
         reader = protocol.get("minReaderVersion", protocol.get("readerVersion", 1))
         features = _texts(protocol.get("readerFeatures"))
         is_mapped = reader == COLUMN_MAPPING_READER or (
-            reader == FEATURES_READER and "columnMapping" in features
+            reader == FEATURES_READER and COLUMN_MAPPING in features
         )
         try:
             schema = schema_of(metadata, is_mapped)
         except FormatError as error:
             error.field = f"{self._facts.places['metaData']}.{error.field or ''}".rstrip(".")
             raise
-        if not isinstance(reader, int) or reader > FEATURES_READER:
+        if isinstance(reader, int) and reader > FEATURES_READER:  # DLT-056 judges what is not a number
             raise Unsupported(
                 f"the table needs version {reader!r} of the protocol", field="protocol.minReaderVersion"
             )
@@ -353,9 +388,7 @@ class _Replay:
         )
 
 
-def _repeated(
-    kind: str, name: str, place: ClaimPlace, seen: dict[tuple[str, str], ClaimPlace]
-) -> Iterator[Repetition]:
+def _repeated(kind: str, name: str, place: ClaimPlace, seen: _Seen) -> Iterator[Repetition]:
     """The earlier action of the same kind in a commit, with the same path or application, if there is one."""
     before = seen.setdefault((kind, name), place)
     if before is not place:

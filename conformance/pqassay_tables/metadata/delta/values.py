@@ -43,10 +43,17 @@ def partition_value(column: DeltaColumn, text: str) -> Typed:
     """A value of a partition column, which is a text that is not empty. Raises `ValueError`, and as `reading_of` does."""
     kind, read = _PARTITIONS.get(column.type) or reading_of(column)
     if column.type in INTEGER_BITS:
-        if not text.lstrip("+-").isdecimal():
+        if not (text.isascii() and text.lstrip("+-").isdecimal()):
             raise ValueError("it is not a whole number")
         return Typed(kind, read(int(text[:40])))
-    return Typed(kind, read(text))
+    if column.type.startswith("timestamp") and ":" not in text:
+        raise ValueError("it has no time of day")
+    value = read(text)
+    if column.decimal is not None and isinstance(value, Decimal):
+        precision, scale = column.decimal
+        if value != round(value, scale) or abs(value) >= 10 ** (precision - scale):
+            raise ValueError(f"it does not fit {column.type}")
+    return Typed(kind, value)
 
 
 def _integer(kind: str, end: int, raw: Any) -> int:
@@ -95,7 +102,7 @@ def _decimal(raw: Any) -> int | Decimal:
 
 def _number(text: str) -> Decimal:
     try:
-        return Decimal(text.strip())
+        return Decimal(text.strip() if text.isascii() and "_" not in text else "")
     except InvalidOperation:
         raise ValueError("it is not a number") from None
 
