@@ -170,6 +170,18 @@ def is_finite_maximum(bound: ClaimedBound, value: float) -> bool:
     return bound.above and math.isfinite(value)
 
 
+def enclosed_zeros(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
+    """The claim that a bound of zero has the sign that encloses the zeros of its column."""
+
+    def left_out(values: ChunkValues, bound: ClaimedBound, value: float) -> tuple[Any, str, str] | None:
+        if bound.above is not (math.copysign(1, value) < 0):
+            return None
+        other = "0.0" if bound.above else "-0.0"
+        return values.is_zero(negative=not bound.above), other, f"{other}, or none"
+
+    return special_values(chunk, lambda _, value: not value, left_out)
+
+
 # ------------------------------------------------------------------------------------------------- of all chunks
 
 

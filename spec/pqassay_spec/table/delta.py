@@ -231,7 +231,11 @@ FEATURES_SINCE = {
 DELETION_VECTORS, TIMESTAMP_NTZ = "deletionVectors", "timestampNtz"
 """The features by which files have deletion vectors, and columns hold moments without a time zone."""
 
-COLUMN_MAPPING, V2_CHECKPOINT, VARIANT = "columnMapping", "v2Checkpoint", ("variantType", "variantType-preview")
+COLUMN_MAPPING, V2_CHECKPOINT, VARIANT = (
+    "columnMapping",
+    "v2Checkpoint",
+    ("variantType", "variantType-preview"),
+)
 """The features by which columns have other names in files, checkpoints have a UUID in their names, and columns hold variants."""
 
 CATALOG_MANAGED = ("catalogManaged", "catalogOwned-preview")

@@ -257,7 +257,7 @@ NAMED, NUMBERED = ({"delta.columnMapping.mode": mode, "delta.columnMapping.maxCo
         ([field("b", "string", physicalName="x", id=3)], WITH_ID, NUMBERED, ["DLT-066"]),
         ([field("a", "long", physicalName="a", id=4)], WITH_ID, NUMBERED, []),
         ([field("a", "long", physicalName="a", id=9)], WITH_ID, {**NUMBERED, "delta.columnMapping.maxColumnId": "2"}, ["DLT-069"]),
-        ([field("a", "long", physicalName="a", id=3)], ONE, NUMBERED, []),
+        ([field("a", "long", physicalName="a", id=3)], ONE, NUMBERED, ["DLT-069"]),
     ],
 )  # fmt: skip
 def test_columns_of_delta_are_looked_for_as_their_table_says(
@@ -435,7 +435,7 @@ CHECKPOINT = "_delta_log/00000000000000000001.checkpoint.80a083e8-7026-4e79-81be
     [
         ("partitioned", TableMutation(file=LATER, op="remove", line=1, path="add.partitionValues"), ["DLT-016", "DLT-056"]),
         ("deleted", TableMutation(file=COMMIT, op="remove", line=1, path="protocol.readerFeatures"), ["DLT-057", "DLT-058"]),
-        ("beside-its-log", TableMutation(file=CHECKPOINT, op="remove", line=1, path="protocol.readerFeatures"), ["DLT-044", "DLT-057"]),
+        ("beside-its-log", TableMutation(file=CHECKPOINT, op="remove", line=1, path="protocol.readerFeatures"), ["DLT-044", "DLT-057", "DLT-058"]),
         ("beside-its-log", TableMutation(file=CHECKPOINT, op="set", line=1, path="protocol.minWriterVersion", to=2), ["DLT-044", "DLT-057"]),
         ("beside-its-log", TableMutation(file=CHECKPOINT, op="remove", line=2, path="metaData.format"), ["DLT-044", "DLT-056"]),
         ("beside-its-log", TableMutation(file=CHECKPOINT, op="set", line=2, path="metaData.schemaString.fields.[1].type", to="date"), ["DLT-044", "DLT-017"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from pqassay_tables.values.stored_row_ids import DistinctRowIds, ids_given_away
 from pqassay_tables.values.table_claims import (
     ClaimedCounts,
     MetBounds,
+    enclosed_zeros,
     enclosing_bounds,
     is_finite_maximum,
     special_values,
@@ -82,14 +82,7 @@ def nan_lies_below_no_bound(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 @value_rule("DLT-039", audited=DELTA_VALUES)
 def zeros_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers that order the zeros by their sign skip the file for one of them."""
-
-    def left_out(values: ChunkValues, bound: ClaimedBound, value: float) -> tuple[Any, str, str] | None:
-        if bound.above is not (math.copysign(1, value) < 0):
-            return None
-        other = "0.0" if bound.above else "-0.0"
-        return values.is_zero(negative=not bound.above), other, f"{other}, or none"
-
-    return special_values(chunk, lambda _, value: not value, left_out)
+    return enclosed_zeros(chunk)
 
 
 @value_rule("DLT-072", audited=DELTA_VALUES)

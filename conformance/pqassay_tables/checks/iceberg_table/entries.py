@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import compress
 from operator import ne
 from typing import cast
@@ -11,12 +12,13 @@ from pqassay.checks import rule
 from pqassay.tables.claims import BOUNDS, ClaimPlace, Metric
 from pqassay.under_test.file import Broken
 from pqassay.under_test.violation import Violation
+from pqassay_spec.parquet.file import MAGIC
 from pqassay_spec.table import iceberg_field_ids as field_ids
-from pqassay_spec.table.iceberg import DATA, EXISTING, FILE_FORMATS
+from pqassay_spec.table.iceberg import DATA, EXISTING, FILE_FORMATS, ROW_IDS_SINCE
 from pqassay_tables.checks.iceberg_table.subjects import BOUNDS_OF_COLUMN, ENTRY
 from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.iceberg.entry_claims import FIELDS, LOWER, NANS, NULLS, REMEDY, UPPER, VALUES
-from pqassay_tables.metadata.iceberg.state import PARQUET
+from pqassay_tables.metadata.iceberg.state import PARQUET, PUFFIN
 from pqassay_tables.metadata.iceberg.values import geospatial, point, shown
 from pqassay_tables.under_test.entries import EntryBounds
 from pqassay_tables.under_test.iceberg_entries import IcebergEntry
@@ -80,6 +82,14 @@ def formats_are_known(one: IcebergEntry) -> Iterator[Violation]:
     given = one.entry.value(field_ids.FILE_FORMAT)
     if one.entry.format not in FILE_FORMATS:
         yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), f"file_format is {given[:40]!r}", ", ".join(FILE_FORMATS), given[:40])  # fmt: skip
+    elif one.entry.format == PUFFIN and one.table.state.version < ROW_IDS_SINCE:
+        said = f"file_format is {given}, which version {one.table.state.version} does not have"
+        yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), said, f"version {ROW_IDS_SINCE}", given)
+    elif one.entry.format not in (PARQUET, PUFFIN) and one.entry.inside is not None:
+        with suppress(OSError), one.table.at.opened(one.entry.inside) as source:
+            if source.size >= len(MAGIC) and source.read(0, len(MAGIC)) == MAGIC:
+                said = f"file_format is {given}, and the file is a Parquet file"
+                yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), said, PARQUET.upper(), given)
 
 
 def is_existing(one: IcebergEntry) -> bool:
@@ -92,20 +102,25 @@ def is_existing(one: IcebergEntry) -> bool:
     )
 
 
-@rule("ICE-010", of=ENTRY, only=is_existing)
-def existing_files_have_sequence_numbers(one: IcebergEntry) -> Iterator[Violation]:
+LOST_NUMBER = "none: the number is in the earlier manifest of the file, if that still exists"
+
+
+@rule(
+    "ICE-010",
+    of=ENTRY,
+    only=lambda one: is_existing(one) or (one.table.state.version > 1 and one.entry.own_sequence is not None),
+)
+def sequence_numbers_are_those_of_snapshots(one: IcebergEntry) -> Iterator[Violation]:
     """Readers do not know which deletes are newer than the file."""
-    if one.entry.own_sequence is None:
+    own, most = one.entry.own_sequence, one.entry.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
+    place = one.entry.own_place(field_ids.SEQUENCE_NUMBER)
+    if own is None:
         said = f"{one.data_file} exists since before its manifest, and has no sequence number of its own"
-        place = ClaimPlace(one.entry.manifest.name, one.entry.number, (one.entry.manifest.layout.name(3),))
         expected = "the number of the snapshot that added it"
-        yield one.wrong(
-            place,
-            said,
-            expected,
-            "null",
-            remedy="none: the number is in the earlier manifest of the file, if that still exists",
-        )
+        yield one.wrong(place, said, expected, "null", remedy=LOST_NUMBER)
+    elif most is not None and own > most:
+        said = f"{one.data_file} has the sequence number {own}, and its manifest has {most}"
+        yield one.wrong(place, said, f"{most} or less", str(own), remedy=LOST_NUMBER)
 
 
 @rule("ICE-015", of=ENTRY, only=lambda one: bool(one.entry.value(field_ids.SPLIT_OFFSETS)))

@@ -15,7 +15,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import ADDED, MANIFEST_ENTRY
 from pqassay_tables.checks.iceberg_table.manifests import REMEDY, wrong
-from pqassay_tables.checks.iceberg_table.metadata import first_version, ids_of
+from pqassay_tables.checks.iceberg_table.metadata import fields_of, first_version
 from pqassay_tables.checks.iceberg_table.subjects import MANIFEST, TABLE
 from pqassay_tables.metadata.delta.actions import object_of, parse
 from pqassay_tables.metadata.iceberg.records import Layout
@@ -48,7 +48,10 @@ class _Sound:
         state = self._table.state
         if any(first_version(column.type) is None for column in state.schema.columns.values()):
             return "ICE-075"
-        counts = (Counter(ids_of(schema, 0)).values() for schema in objects(state.metadata, "schemas"))
+        counts = (
+            Counter(one.id for one in fields_of(schema)).values()
+            for schema in objects(state.metadata, "schemas")
+        )
         return "ICE-081" if any(max(one, default=1) > 1 for one in counts) else None
 
 

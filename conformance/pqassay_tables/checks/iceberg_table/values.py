@@ -9,12 +9,10 @@ from pqassay.checks.value_rules import value_rule
 from pqassay.tables.claims import Metric
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.values.claims.value_rules import Claim
-from pqassay_spec.parquet.column_order import FLOATING, type_order
 from pqassay_tables.checks.table_values import ICEBERG_VALUES
-from pqassay_tables.under_test.claimed_columns import ClaimedColumn
 from pqassay_tables.values.partition_claims import partition_values
 from pqassay_tables.values.stored_row_ids import DistinctRowIds, ids_given_away
-from pqassay_tables.values.table_claims import ClaimedCounts, enclosing_bounds
+from pqassay_tables.values.table_claims import ClaimedCounts, enclosed_zeros, enclosing_bounds
 
 if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues
@@ -23,7 +21,8 @@ if TYPE_CHECKING:
 @value_rule("ICE-040", audited=ICEBERG_VALUES)
 def values_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers skip the file for a value beyond a bound."""
-    return enclosing_bounds(chunk)
+    yield from enclosing_bounds(chunk)
+    yield from enclosed_zeros(chunk)
 
 
 @value_rule("ICE-041", audited=ICEBERG_VALUES)
@@ -37,12 +36,6 @@ class NansOfManifestAreCounted(ClaimedCounts):
 
     metric = Metric.NANS
     are = "are NaN"
-
-    def claimed(self) -> Iterator[tuple[ClaimedColumn, int]]:
-        """The counts of columns of numbers that know NaN."""
-        for column, count in super().claimed():
-            if column.leaf is not None and type_order(column.leaf.element) in FLOATING:
-                yield column, count
 
     def take(self, values: ChunkValues, _: int) -> tuple[int, int]:
         """How many values of a chunk are NaN, of how many rows."""

@@ -39,7 +39,11 @@ def checkpoint_actions(files: TableFiles, names: Sequence[str], sizes: dict[str,
             if isinstance(sidecar, dict):
                 path = sidecar.get("path")
                 parts = unquote(path).rpartition("/") if isinstance(path, str) else ("", "", "")
-                if not parts[2] or (parts[1] and not parts[0].endswith(DELTA_SIDECARS)) or parts[2] in sidecars:
+                if (
+                    not parts[2]
+                    or (parts[1] and not parts[0].endswith(DELTA_SIDECARS))
+                    or parts[2] in sidecars
+                ):
                     wrong = "twice" if parts[2] in sidecars else f"as {path!r}, which is not a file beside it"
                     raise _broken(file, f"it names a sidecar {wrong}")
                 sidecars[parts[2]] = sidecar.get("sizeInBytes")

@@ -164,10 +164,7 @@ def _columns(
         if not isinstance(physical, str) or (mode == "id" and not isinstance(field_id, int)):
             raise _wrong(f"column {own} has no {PHYSICAL_NAME if not isinstance(physical, str) else COLUMN_ID}", "one, since columns are mapped", metadata)  # fmt: skip
         below = (*path, physical)
-        for member, own_value in ((PHYSICAL_NAME, below), (COLUMN_ID, field_id)):
-            if own_value in used:
-                raise _wrong(f"column {own} has the {member} of another column", "one of its own", metadata)
-            used.update(() if mode == "none" or own_value is None else (own_value,))
+        _use(used, own, {} if mode == "none" else {PHYSICAL_NAME: below, COLUMN_ID: field_id})
         needed = is_required and declared.get("nullable") is False
         changes = metadata.get(TYPE_CHANGES)
         if isinstance(kind, dict):
@@ -184,6 +181,14 @@ def _columns(
             raise _wrong(f"column {own} has no type", "a type of the protocol", kind)
         decimal = decimal_of(own, kind)
         yield DeltaColumn(own, below, kind, field_id, decimal, is_required=needed, changes=changes)
+
+
+def _use(used: set[Any], name: str, mapped: Mapping[str, Any]) -> None:
+    """Take the physical name and the id of a column. Raises `Malformed` if another column has one of them."""
+    for member, value in mapped.items():
+        if value is not None and value in used:
+            raise _wrong(f"column {name} has the {member} of another column", "one of its own", value)
+        used.add(value)
 
 
 def decimal_of(name: str, kind: str) -> tuple[int, int] | None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from pqassay.tables.claims import ClaimPlace
-from pqassay_spec.base.errors import boundary
+from pqassay_spec.base.errors import Malformed, boundary
 from pqassay_spec.table import iceberg_field_ids as field_ids
 from pqassay_spec.table.iceberg import (
     ADDED,
     DATA,
     DATA_FILE,
     DELETED,
+    EXISTING,
     FIELD_SUMMARY,
     MANIFEST_ENTRY,
     MANIFEST_FILE,
@@ -22,6 +23,8 @@ from pqassay_tables.metadata.avro import Container, container
 from pqassay_tables.metadata.iceberg.records import Layout, without_null
 
 LIST, MANIFEST = "ICE-003", "ICE-004"
+
+STATUSES = EXISTING, ADDED, DELETED
 
 
 class Summary:
@@ -166,6 +169,10 @@ class Manifest:
             self.misnumbered_files = []
         self.entries: list[Entry] = []
         for number, record in enumerate(self.file.objects()):
+            if record[cast("int", status)] not in STATUSES:
+                reason = f"entry {number} of {name} has the status {record[cast('int', status)]}"
+                field = f"{name}[{number}].status"
+                raise Malformed(reason, rule=MANIFEST, field=field, expected=str(STATUSES), file=name)
             self.entries.append(
                 Entry(
                     self,
