@@ -113,10 +113,13 @@ def plan_of(
     if not work:
         raise UsageError(f"{report.name}: no finding in it counts, so there is nothing to repair")
     left_out = _leave_out_unsafe(work)
-    opened = {
-        path: open_table(path, cast("TableKind", tables[path].kind), names.get(path, ""), catalog)
-        for path in dict.fromkeys(path for path, _ in work if path)
-    }
+    opened: dict[str, OpenTable] = {}
+    for path in dict.fromkeys(path for path, _ in work if path):
+        try:
+            opened[path] = open_table(path, cast("TableKind", tables[path].kind), names.get(path, ""), catalog)  # fmt: skip
+        except UsageError:  # a table that cannot be read is repaired by hand, and stops no other's repair
+            if any(of == path and repair != BY_HAND for of, repair in work):
+                raise
     steps = [_step(one, repair, opened.get(path), dialect) for (path, repair), one in work.items()]
     quarantined = [replace(one, repair=BY_HAND) if one.path in left_out else one for one in files.values()]
     planned = [PlannedTable(one.path, one.kind, one.moment, one.name) for one in opened.values()]

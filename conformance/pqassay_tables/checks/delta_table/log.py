@@ -10,8 +10,8 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.table.delta import PRIMITIVE_TYPES, TYPE_CHANGES, TYPE_WIDENING
 from pqassay_spec.table.layout import delta_commit
 from pqassay_tables.checks.delta_table.subjects import TABLE, broken_by_reading
+from pqassay_tables.metadata import repairs
 from pqassay_tables.metadata.delta.schema import NESTED
-from pqassay_tables.metadata.delta.state import Repetition
 from pqassay_tables.metadata.delta.widening import wrong_change
 from pqassay_tables.under_test.table import DeltaTable
 
@@ -53,24 +53,20 @@ def the_schema_can_be_read(table: DeltaTable) -> Iterator[Violation]:
     return broken_by_reading(table, "DLT-005")
 
 
-def _holder(one: Repetition) -> str:
-    """What has an action twice."""
-    return "checkpoint" if delta_commit(one.place.file.rpartition("/")[2]) is None else "commit"
-
-
 @rule("DLT-006", of=TABLE)
 def no_path_is_repeated(table: DeltaTable) -> Iterator[Violation]:
     """Actions of a commit have no order: every reader decides for itself which of two counts, and some return rows twice."""
     live = Counter(entry.path for entry in table.state.entries)
     for one in table.state.repetitions:
-        log = _holder(one)
+        log = one.place.file.rpartition("/")[2]
         if one.place.path != one.before.path and live[one.path] > 1:
             continue  # DLT-070
-        said = f"a second {one.kind} action of one {log} has the path {one.path}"
+        said = f"{log} has a second {one.kind} action of {one.path}"
         if one.place.path != one.before.path:
-            said = f"one {log} both adds and removes {one.path}"
+            said = f"{log} both adds and removes {one.path}"
         place, expected = one.place.below("path"), f"one {one.kind} action for {one.path}"
-        yield table.wrong(place, said, expected, f"two, the first at {one.before}")
+        remedy = repairs.DELTA_CHECKPOINT.text if delta_commit(log) is None else ""
+        yield table.wrong(place, said, expected, f"two, the first at {one.before}", remedy=remedy)
 
 
 @rule("DLT-048", of=TABLE)
@@ -78,7 +74,7 @@ def the_table_is_described_once(table: DeltaTable) -> Iterator[Violation]:
     """Actions of a commit have no order: every reader decides for itself which of two counts."""
     for one in table.state.doubles:
         of = f" of {one.path}" if one.path else ""
-        said = f"a {_holder(one)} has a second {one.kind} action{of}"
+        said = f"{one.place.file.rpartition('/')[2]} has a second {one.kind} action{of}"
         place, expected = one.place, f"one {one.kind} action{of}"
         yield table.wrong(place, said, expected, f"two, the first at {one.before}")
 

@@ -58,12 +58,10 @@ def all_rows_have_ids(one: DeltaEntry) -> Iterator[Violation]:
     """If the table claims that every row has an id, readers rely on it."""
     for name in (BASE, SINCE):
         given = one.entry.action.get(name)
-        if given is None:
-            said = f"rows are tracked, and the entry of {one.data_file} has no {name}"
-            yield one.wrong(one.entry.place, said, name, "none", remedy=RESTATED)
-        elif name == BASE and (type(given) is not int or given < 0):
-            said, place = f"{name} of {one.data_file} is {given!r}", one.entry.place.below(name)
-            yield one.wrong(place, said, "0 or more", str(given)[:40], remedy=RESTATED)
+        if given is None or (name == BASE and (type(given) is not int or given < 0)):
+            fault = "no" if given is None else "an impossible"
+            said = f"rows are tracked, and the entry of {one.data_file} has {fault} {name}"
+            yield one.wrong(one.entry.place, said, name, str(given)[:40], remedy=RESTATED)
 
 
 @rule("DLT-041", of=TABLE, only=tracks_rows)

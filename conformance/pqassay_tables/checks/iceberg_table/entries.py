@@ -92,35 +92,29 @@ def formats_are_known(one: IcebergEntry) -> Iterator[Violation]:
                 yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), said, PARQUET.upper(), given)
 
 
-def is_existing(one: IcebergEntry) -> bool:
-    """Whether the file was added before, in a manifest that inherits nothing from version 1."""
+def is_numbered(one: IcebergEntry) -> bool:
+    """Whether a file has a sequence number, or has to: added before, in a manifest that inherits nothing from version 1."""
     entry = one.entry
     return (
-        entry.status == EXISTING
+        (entry.status == EXISTING or entry.own_sequence is not None)
         and one.table.state.version > 1
         and bool(entry.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER))
     )
 
 
-LOST_NUMBER = "none: the number is in the earlier manifest of the file, if that still exists"
-
-
-@rule(
-    "ICE-010",
-    of=ENTRY,
-    only=lambda one: is_existing(one) or (one.table.state.version > 1 and one.entry.own_sequence is not None),
-)
+@rule("ICE-010", of=ENTRY, only=is_numbered)
 def sequence_numbers_are_those_of_snapshots(one: IcebergEntry) -> Iterator[Violation]:
     """Readers do not know which deletes are newer than the file."""
     own, most = one.entry.own_sequence, one.entry.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
     place = one.entry.own_place(field_ids.SEQUENCE_NUMBER)
+    remedy = "none: the number is in the earlier manifest of the file, if that still exists"
     if own is None:
         said = f"{one.data_file} exists since before its manifest, and has no sequence number of its own"
         expected = "the number of the snapshot that added it"
-        yield one.wrong(place, said, expected, "null", remedy=LOST_NUMBER)
-    elif most is not None and own > most:
+        yield one.wrong(place, said, expected, "null", remedy=remedy)
+    elif own > most:
         said = f"{one.data_file} has the sequence number {own}, and its manifest has {most}"
-        yield one.wrong(place, said, f"{most} or less", str(own), remedy=LOST_NUMBER)
+        yield one.wrong(place, said, f"{most} or less", str(own), remedy=remedy)
 
 
 @rule("ICE-015", of=ENTRY, only=lambda one: bool(one.entry.value(field_ids.SPLIT_OFFSETS)))

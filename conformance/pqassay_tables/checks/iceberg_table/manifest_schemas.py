@@ -48,10 +48,7 @@ class _Sound:
         state = self._table.state
         if any(first_version(column.type) is None for column in state.schema.columns.values()):
             return "ICE-075"
-        counts = (
-            Counter(one.id for one in fields_of(schema)).values()
-            for schema in objects(state.metadata, "schemas")
-        )
+        counts = (Counter(one for one, _, _ in fields_of(it)).values() for it in objects(state.metadata, "schemas"))  # fmt: skip
         return "ICE-081" if any(max(one, default=1) > 1 for one in counts) else None
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from pqassay.checks import rule
 from pqassay.under_test.file import Broken, NotApplicable
@@ -156,33 +156,20 @@ def types_are_known(table: IcebergTable) -> Iterator[Violation]:
             said = f"column {column.name} has the type {column.type[:40]}, which {fault}"
             schemas = "schemas" if "schemas" in state.metadata else "schema"
             yield _wrong(table, (schemas,), said, f"a type of version {state.version}", column.type[:40])
-    for field, why in _wrong_defaults(table, state.schema.newest):
-        default = str(field.field["initial-default"])[:40]
-        said = f"column {'.'.join(field.path)} has the initial-default {default}, {why}"
-        yield _wrong(table, ("schemas",), said, "a value of its type", default)
-
-
-JSON_TYPES: dict[str, type | tuple[type, ...]] = {
-    "boolean": bool,
-    "int": int,
-    "long": int,
-    "float": (int, Decimal),
-    "double": (int, Decimal),
-}
-"""What defaults are in JSON, by the types of their columns; texts of other types."""
-
-
-def _wrong_defaults(table: IcebergTable, schema: dict[str, Any]) -> Iterator[tuple[Declared, str]]:
-    """Yield the fields whose default the format does not have, and why."""
-    for one in fields_of(schema):
-        kind, default = one.field.get("type"), one.field.get("initial-default")
+    for _, path, field in fields_of(state.schema.newest):
+        kind, default = field.get("type"), field.get("initial-default")
         if default is None or not isinstance(kind, str):
             continue
-        is_of_type = isinstance(default, JSON_TYPES.get(kind, str)) and isinstance(default, bool) is (kind == "boolean")  # fmt: skip
-        if table.state.version < ROW_IDS_SINCE:
-            yield one, f"which is of version {ROW_IDS_SINCE}"
-        elif not is_of_type or (kind == "int" and not -(1 << 31) <= default < 1 << 31):
-            yield one, f"and the type {kind[:40]}"
+        is_value = isinstance(default, JSON_TYPES.get(kind, str)) and isinstance(default, bool) is (kind == "boolean")  # fmt: skip
+        if state.version < ROW_IDS_SINCE or not is_value or (kind == "int" and abs(default) >> 31):
+            said = (
+                f"column {'.'.join(path)}, of type {kind[:40]}, has the initial-default {str(default)[:40]}"
+            )
+            yield _wrong(table, ("schemas",), said, f"a value of its type, in version {ROW_IDS_SINCE}", str(default)[:40])  # fmt: skip
+
+
+JSON_TYPES: Mapping[str, Any] = {"boolean": bool, "int": int, "long": int, "float": (int, Decimal), "double": (int, Decimal)}  # fmt: skip
+"""What defaults are in JSON, by the types of their columns; texts of other types."""
 
 
 def first_version(kind: str) -> int | None:
@@ -233,35 +220,25 @@ def ids_of_columns_are_unique(table: IcebergTable) -> Iterator[Violation]:
     lists += [] if lists or "schema" not in metadata else [(("schema",), metadata["schema"])]
     for path, schema in lists:
         fields = list(fields_of(schema))
-        for name, values in (("id", [one.id for one in fields]), ("name", [".".join(one.path) for one in fields])):  # fmt: skip
-            for value, count in Counter(values).items():
-                if count > 1:
-                    said = f"{count} fields of schema {schema.get('schema-id', 0)} have the {name} {value}"
-                    yield _wrong(
-                        table, (*path, "fields"), said, f"one field of the {name}", f"{count} fields"
-                    )
+        named = (("name", ".".join(names)) for _, names, _ in fields)
+        for (what, value), count in Counter([*(("id", str(one)) for one, _, _ in fields), *named]).items():
+            if count > 1:
+                said = f"{count} fields of schema {schema.get('schema-id', 0)} have the {what} {value}"
+                yield _wrong(table, (*path, "fields"), said, f"one field of the {what}", f"{count} fields")
 
 
-class Declared(NamedTuple):
-    """A field of a schema, or what lists and maps are of: its id, its names, and the field as it is declared."""
-
-    id: int
-    path: tuple[str, ...]
-    field: dict[str, Any]
-
-
-def fields_of(kind: Any, path: tuple[str, ...] = ()) -> Iterator[Declared]:
-    """The fields in a type, nested ones included."""
+def fields_of(kind: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[int, tuple[str, ...], dict[str, Any]]]:
+    """The fields in a type, nested ones included: the id, the names and the declaration of each, empty in lists and maps."""
     if not isinstance(kind, dict) or len(path) > DEEPEST:
         return
     declared = cast("dict[str, Any]", kind)
     for one in objects(declared, "fields"):
         below = (*path, str(one.get("name")))
-        yield Declared(one["id"], below, one)
+        yield one["id"], below, one
         yield from fields_of(one.get("type"), below)
     for member in ("element", "key", "value"):
         if f"{member}-id" in declared:
-            yield Declared(declared[f"{member}-id"], (*path, member), {})
+            yield declared[f"{member}-id"], (*path, member), {}
             yield from fields_of(declared.get(member), (*path, member))
 
 
@@ -308,9 +285,6 @@ CHOSEN = (
 )
 """Members that choose one of a list, by its id."""
 
-UNSORTED_ALONE: dict[str, tuple[int, ...]] = {"schema-id": (), "spec-id": (), "order-id": (0,)}
-"""The ids in a list that is empty: some writers do not list the order of rows without one."""
-
 
 @rule("ICE-069", of=TABLE)
 def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
@@ -318,12 +292,17 @@ def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
     metadata = table.state.metadata
     for name, holder, key in CHOSEN:
         given, ids = metadata.get(name), [one.get(key) for one in objects(metadata, holder)]
-        if given is not None and holder in metadata and given not in (ids or UNSORTED_ALONE[key]):
+        if (
+            given is not None
+            and holder in metadata
+            and given not in (ids or ([0] if key == "order-id" else []))
+        ):
             said = f"{name} is {given}, which is not among the {holder}"
             known = ", ".join(str(one) for one in ids[:20]) or "none"
             yield _wrong(table, (name,), said, f"one of {known}", str(given)[:80])
     for holder, key in (*((holder, key) for _, holder, key in CHOSEN), ("snapshots", "snapshot-id")):
-        for given, count in Counter(str(one.get(key)) for one in objects(metadata, holder)).items():
+        counted = Counter(str(one[key]) for one in objects(metadata, holder) if key in one)
+        for given, count in counted.items():
             if count > 1:
                 said = f"{count} of the {holder} have the {key} {given}"
                 yield _wrong(table, (holder,), said, "one of each id", f"{count} of {given}")

@@ -37,16 +37,11 @@ def checkpoint_actions(files: TableFiles, names: Sequence[str], sizes: dict[str,
         for file, number, action in _of_file(files, f"{DELTA_LOG}/{name}", sizes):
             sidecar: Any = action.get("sidecar")
             if isinstance(sidecar, dict):
-                path = sidecar.get("path")
-                parts = unquote(path).rpartition("/") if isinstance(path, str) else ("", "", "")
-                if (
-                    not parts[2]
-                    or (parts[1] and not parts[0].endswith(DELTA_SIDECARS))
-                    or parts[2] in sidecars
-                ):
-                    wrong = "twice" if parts[2] in sidecars else f"as {path!r}, which is not a file beside it"
-                    raise _broken(file, f"it names a sidecar {wrong}")
-                sidecars[parts[2]] = sidecar.get("sizeInBytes")
+                folder, _, own = unquote(str(sidecar.get("path") or "")).rpartition("/")
+                if not own or own in sidecars or (folder and not folder.endswith(DELTA_SIDECARS)):
+                    again = " twice" if own in sidecars else ""
+                    raise _broken(file, f"it names the sidecar {str(sidecar.get('path'))[:80]!r}{again}")
+                sidecars[own] = sidecar.get("sizeInBytes")
             yield file, number, action
     # A sidecar names no further ones, so that they cannot lead in a circle.
     for name, size in sidecars.items():

@@ -74,10 +74,8 @@ def _members(struct: Any, within: str, mode: str, depth: int, *, is_required: bo
         needed = is_required and declared.get("nullable") is False
         made = _of_type(declared.get("type"), f"{within}{name}", mode, depth, is_required=needed)
         field_id = found.get(COLUMN_ID) if mode == "id" else None
-        names = (
-            () if mode == "id" else (str(found.get(PHYSICAL_NAME, name)),)
-        )  # names do not count beside ids
-        yield made._replace(names=names, field_id=field_id)
+        physical = str(found.get(PHYSICAL_NAME, name))
+        yield made._replace(names=() if mode == "id" else (physical,), field_id=field_id)
 
 
 def _of_type(kind: Any, name: str, mode: str, depth: int, *, is_required: bool = False) -> TableField:

@@ -34,13 +34,10 @@ COLUMN_MAPPING_READER = 2
 
 FEATURES_READER = 3
 
-FILE_ACTIONS = ("remove", "add")
-"""Actions on files, in the order in which those of a commit apply."""
-
-ONCE = {"protocol": "", "metaData": "", "txn": "appId", "domainMetadata": "domain"}
+ONCE = {"protocol": "", "metaData": "", "txn": "appId", "domainMetadata": "domain", "remove": "path", "add": "path"}  # fmt: skip
 """Actions of which a commit has one, and the member whose values may have one each."""
 
-_Seen = dict[tuple[str, str], ClaimPlace]
+_Seen = dict[tuple[str, ...], ClaimPlace]
 
 
 @dataclass(slots=True, eq=False)
@@ -239,14 +236,11 @@ class _Replay:
         from pqassay_tables.metadata.delta.checkpoint import checkpoint_actions  # noqa: PLC0415 - pyarrow, where there is one
 
         held = adds = 0
-        seen, removed = _Seen(), _Seen()
+        seen = _Seen()
         for file, number, action in checkpoint_actions(self._files, names, self._facts.sizes):
             held += 1
             adds += "add" in action
-            self._note_doubles(file, number, action, seen)
-            for kind in FILE_ACTIONS:
-                if isinstance(action_body := action.get(kind), dict):
-                    self._note_file(ClaimPlace(file, number, (kind,)), action_body, removed, self._live)
+            self._note(file, number, action, seen, self._live)
             self._take(file, number, action)
         self._facts.checkpoint = CheckpointRead(frozenset(self._facts.sizes), held, adds)
 
@@ -257,8 +251,8 @@ class _Replay:
         except FileNotFoundError:
             raise Malformed("the log lists a commit that is not there", rule="DLT-002", field=file) from None
         self._facts.sizes[file] = len(data)
-        seen, removed = _Seen(), _Seen()
-        later: dict[str, list[tuple[int, Json]]] = {kind: [] for kind in FILE_ACTIONS}
+        seen = _Seen()
+        later: dict[str, list[tuple[int, Json]]] = {"remove": [], "add": []}
         self._facts.engine = ""
         for number, action in actions(file, data):
             if sum(action.get(kind) is not None for kind in self._TAKING) > 1:
@@ -266,38 +260,39 @@ class _Replay:
             if "add" in action or "remove" in action:
                 later["add" if "add" in action else "remove"].append((number, action))
                 continue
-            self._note_doubles(file, number, action, seen)
+            self._note(file, number, action, seen)
             self._take(file, number, action)
         # Actions of one commit have no order: what is removed is what was there before.
-        for kind, taken in later.items():
+        for taken in later.values():
             for number, action in taken:
-                action_body, place = object_of(action[kind]), ClaimPlace(file, number, (kind,))
-                if isinstance(path := action_body.get("path"), str):
-                    again = list(_repeated(kind, unquote(path), place, seen))
-                    self._facts.repetitions += again
-                    if not again:
-                        self._note_file(place, action_body, removed, {})
+                self._note(file, number, action, seen)
                 self._take(file, number, action)
 
-    def _note_doubles(self, file: str, number: int, action: Json, seen: _Seen) -> None:
-        """Note an action about the table of which a commit or a checkpoint has one already."""
-        for kind, member in ONCE.items():
-            if isinstance(given := action.get(kind), dict):
-                name = str(given.get(member)) if member else ""
-                self._facts.doubles += _repeated(kind, name, ClaimPlace(file, number, (kind,)), seen)
-
-    def _note_file(
-        self, place: ClaimPlace, given: Json, removed: _Seen, added_before: Mapping[tuple[str, str], AddEntry]
+    def _note(
+        self,
+        file: str,
+        number: int,
+        action: Json,
+        seen: _Seen,
+        live: Mapping[tuple[str, str], AddEntry] | None = None,
     ) -> None:
-        """Note an action on a logical file that the same commit or checkpoint has removed or added already."""
-        path = unquote(str(given.get("path")))
-        key = _key(given, path)
-        entry = added_before.get(key)
-        before = removed.get(key) if entry is None else entry.place
-        if before is not None:
-            self._facts.repetitions.append(Repetition(place.path[0], path, place, before))
-        elif place.path[0] == "remove":
-            removed[key] = place
+        """Note actions of which a commit has one already, or a checkpoint with these live files."""
+        for kind, member in ONCE.items():
+            given: Any = action.get(kind)
+            if not isinstance(given, dict):
+                continue
+            place, name = ClaimPlace(file, number, (kind,)), unquote(str(object_of(given).get(member)))
+            key, facts, before = (kind, "", name), self._facts.doubles, seen.get((kind, "", name))
+            if member == "path":
+                logical, facts = _key(object_of(given), name), self._facts.repetitions
+                entry = (live or {}).get(logical)
+                before = before or (entry.place if entry else seen.get(logical))
+                if kind == "remove":
+                    seen[logical] = place
+            if before is not None:
+                facts.append(Repetition(kind, name if member else "", place, before))
+            elif member != "path" or live is None:
+                seen[key] = place
 
     def _take(self, file: str, number: int, action: Json) -> None:
         for kind, take in self._TAKING.items():
@@ -386,13 +381,6 @@ class _Replay:
             writer_features=frozenset(_texts(protocol.get("writerFeatures"))),
             **vars(self._facts),
         )
-
-
-def _repeated(kind: str, name: str, place: ClaimPlace, seen: _Seen) -> Iterator[Repetition]:
-    """The earlier action of the same kind in a commit, with the same path or application, if there is one."""
-    before = seen.setdefault((kind, name), place)
-    if before is not place:
-        yield Repetition(kind, name, place, before)
 
 
 def _texts(given: Any) -> set[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,9 @@ from pqassay.tables.claims import Reading, Typed, UnknownType, ValueKind
 from pqassay_spec.table.delta import FLOATING, INTEGER_BITS
 from pqassay_tables.metadata import moments
 from pqassay_tables.metadata.delta.schema import DeltaColumn
+
+DIGITS = Context(prec=1000)
+"""More digits than any decimal has."""
 
 GREATEST_EXPONENT = 400
 """Decimal places, before and behind the point, of a number that is taken for one: a text of few characters may stand for a number of
@@ -51,7 +54,8 @@ def partition_value(column: DeltaColumn, text: str) -> Typed:
     value = read(text)
     if column.decimal is not None and isinstance(value, Decimal):
         precision, scale = column.decimal
-        if value != round(value, scale) or abs(value) >= 10 ** (precision - scale):
+        unscaled = value.scaleb(scale, DIGITS)
+        if unscaled != unscaled.to_integral_value() or abs(unscaled) >= 10**precision:
             raise ValueError(f"it does not fit {column.type}")
     return Typed(kind, value)
 
