@@ -15,7 +15,7 @@ from pqassay_golden.iceberg.files import METADATA, data_file, double, entry, int
 from pqassay_golden.iceberg.files import table as iceberg_table
 from pqassay_golden.iceberg.table import PLAIN
 from pqassay_golden.tables import parquet
-from pqassay_golden.tiny.columns import Column
+from pqassay_golden.tiny.columns import Column, ListOf
 from pqassay_spec.mutation.table_mutations import TableMutation
 
 FIRST, SECOND = table.commit(0), table.commit(1)
@@ -60,6 +60,19 @@ def mapped(second: int, physical: str, protocol: Any = MAPPED) -> Files:
     return {**PRICED, FIRST: table.lines(protocol, described, table.add("p.parquet", columns.ID_DATA, None))}
 
 
+def listed(nulls: int) -> Files:
+    """A table of lists, one of which is null."""
+    data = parquet(Column("tags", ListOf("string"), [["a", None], None, []]))
+    kind = {"type": "array", "elementType": "string", "containsNull": True}
+    stats = {"numRecords": 3, "nullCount": {"tags": nulls}}
+    return {
+        FIRST: table.lines(
+            table.PROTOCOL, table.metadata(table.schema(tags=kind)), table.add("p.parquet", data, stats)
+        ),
+        "p.parquet": data,
+    }
+
+
 @pytest.mark.parametrize(
     ("files", "broken"),
     [
@@ -74,6 +87,8 @@ def mapped(second: int, physical: str, protocol: Any = MAPPED) -> Files:
         (member(table.PLAIN, "add.stats.minValues.mass", "NaN", 3), ["DLT-027"]),
         (member(table.PLAIN, "add.stats.maxValues.mass", "NaN", 3), []),
         (member(table.PLAIN, "protocol.minReaderVersion", "1", 1), ["DLT-056"]),
+        (listed(1), []),
+        (listed(0), ["DLT-028"]),
         (member(vectors.DELETED, "protocol.readerFeatures", "deletionVectors", 1), ["DLT-057"]),
         (member(states.TRACKED, "add.baseRowId", -1, 3), ["DLT-040"]),
         (PRICED, []),
@@ -99,6 +114,24 @@ def numbers(kind: str, of: Any, change: dict[str, Any], values: list[Any], seque
     return iceberg_table([column], entries, {"data/p.parquet": data}, rows=len(values))
 
 
+def absent(default: dict[str, Any], nulls: int) -> Files:
+    """An Iceberg table with a column that its file does not have."""
+    fields = [
+        {"id": key, "name": name, "required": False, "type": "long"} for key, name in ((1, "id"), (2, "k"))
+    ]
+    data = parquet(Column("id", "int64", [1, 2], field_id=1))
+    entries = [entry(data_file("data/p.parquet", data, 2, null_value_counts={2: nulls}))]
+    more: dict[str, Any] = {"version": 3, "next_row_id": 2, "of_list": {"first_row_id": 0}}
+    return iceberg_table(
+        [fields[0], {**fields[1], **default}],
+        entries,
+        {"data/p.parquet": data},
+        rows=2,
+        manifests_of=3,
+        **more,
+    )
+
+
 @pytest.mark.parametrize(
     ("files", "broken"),
     [
@@ -109,6 +142,9 @@ def numbers(kind: str, of: Any, change: dict[str, Any], values: list[Any], seque
         (numbers("double", "double", {"lower_bounds": {1: double(0.0)}}, [-0.0, 1.0]), ["ICE-040"]),
         (numbers("double", "double", {"lower_bounds": {1: double(-0.0)}}, [0.0, 1.0]), []),
         (numbers("long", "int64", {"lower_bounds": {1: int64(1)}}, [1, 2]), []),
+        (absent({}, 0), ["ICE-062"]),
+        (absent({"initial-default": 5}, 0), []),
+        (absent({"initial-default": 5}, 2), ["ICE-062"]),
         (member(PLAIN, "schemas.[0].fields.[1].name", "id", 0, METADATA), ["ICE-081"]),
         (member(PLAIN, "schemas", [], 0, METADATA), ["ICE-069"]),
         (member(PLAIN, "snapshots", json.loads(PLAIN[METADATA])["snapshots"] * 2, 0, METADATA), ["ICE-069"]),

@@ -10,7 +10,8 @@ from pqassay.tables.claims import ValueKind
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.values.claims.value_rules import Claim
 from pqassay_tables.checks.table_values import DELTA_VALUES
-from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColumn
+from pqassay_tables.metadata.delta.statistics import DeltaMetrics
+from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColumn, ordinals_of
 from pqassay_tables.values.partition_claims import partition_values
 from pqassay_tables.values.stored_row_ids import DistinctRowIds, ids_given_away
 from pqassay_tables.values.table_claims import (
@@ -19,6 +20,7 @@ from pqassay_tables.values.table_claims import (
     enclosed_zeros,
     enclosing_bounds,
     is_finite_maximum,
+    removed,
     special_values,
 )
 
@@ -47,6 +49,31 @@ class NullsOfLogAreCounted(ClaimedCounts):
             is_plain = claims.is_tight and claims.deleted is None
             if is_plain or (claims.rows is not None and count in (0, claims.rows.value)):
                 yield column, count
+        paths = self.file.schema.view(ordinals_of).by_path
+        for listed, count in (
+            claims.metrics.counted_lists() if isinstance(claims.metrics, DeltaMetrics) else ()
+        ):
+            size = len(listed.path)
+            if claims.rows is not None and count in (
+                0,
+                claims.rows.value,
+            ):  # others may count what is in lists
+                column = ClaimedColumn(listed, self.file.schema)
+                column.ordinal = next(
+                    (place for path, place in paths.items() if path[:size] == listed.path), None
+                )
+                if column.ordinal is not None:
+                    yield column, count
+
+    def take(self, values: ChunkValues, claimed: int) -> tuple[int, int]:
+        """See `ClaimedCounts`; of lists and maps, those that are null as a whole are counted, and rows."""
+        group = values.chunk.leaf.parent
+        if not values.chunk.leaf.max_repetition_level or values.remembered(removed) is not None:
+            return super().take(values, claimed)
+        while group.repetition and group.parent is not None:
+            group = group.parent
+        rows = self.file.metadata.row_groups[values.chunk.row_group].num_rows
+        return int(values.counts.definition_histogram[:, : group.definition].sum()), rows
 
     def is_right(self, claimed: int, counted: int, rows: int) -> bool:
         """Whether a count is right; one of all rows is that of those that remain."""

@@ -96,6 +96,13 @@ class DeltaMetrics:
             return {key: count for key, count in held.items() if type(count) is int}
         return held
 
+    def counted_lists(self) -> Iterator[tuple[TableColumn, int]]:
+        """Lists and maps that are found by their names, and the counts of their nulls."""
+        for column in self.schema.columns if self.schema.mode != "id" else ():
+            count = member_of(self.stats.get(NULLS), column.path) if column.type in NESTED else None
+            if type(count) is int:
+                yield TableColumn(column.key, column.name, column.path, None, column.type, None), count
+
     def is_null_where_absent(self, column: TableColumn) -> bool:
         """Whether a file without the column has null in all its rows: its values are not those of the file's partition."""
         return all(column.path != one.path for one in self.schema.partition)
