@@ -20,7 +20,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import bound_width, key
 from pqassay_spec.table.layout import TableKind
 from pqassay_tables.under_test.claimed_bounds import Unreached, shown_value
-from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedFile
+from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColumn, ClaimedFile
 
 
 def claimed_by(table: TableKind) -> Subject[ClaimedFile]:

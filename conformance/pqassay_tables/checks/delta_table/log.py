@@ -61,9 +61,7 @@ def no_path_is_repeated(table: DeltaTable) -> Iterator[Violation]:
         log = one.place.file.rpartition("/")[2]
         if one.place.path != one.before.path and live[one.path] > 1:
             continue  # DLT-070
-        said = f"{log} has a second {one.kind} action of {one.path}"
-        if one.place.path != one.before.path:
-            said = f"{log} both adds and removes {one.path}"
+        said = f"{log} has two actions on {one.path}: {one.before.path[0]} and {one.kind}"
         place, expected = one.place.below("path"), f"one {one.kind} action for {one.path}"
         remedy = repairs.DELTA_CHECKPOINT.text if delta_commit(log) is None else ""
         yield table.wrong(place, said, expected, f"two, the first at {one.before}", remedy=remedy)

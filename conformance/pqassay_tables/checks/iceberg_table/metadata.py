@@ -282,8 +282,9 @@ CHOSEN = (
     ("current-schema-id", "schemas", "schema-id"),
     ("default-spec-id", "partition-specs", "spec-id"),
     ("default-sort-order-id", "sort-orders", "order-id"),
+    ("", "snapshots", "snapshot-id"),
 )
-"""Members that choose one of a list, by its id."""
+"""Members that choose one of a list, by its id; what chooses a snapshot, other rules judge."""
 
 
 @rule("ICE-069", of=TABLE)
@@ -292,15 +293,10 @@ def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
     metadata = table.state.metadata
     for name, holder, key in CHOSEN:
         given, ids = metadata.get(name), [one.get(key) for one in objects(metadata, holder)]
-        if (
-            given is not None
-            and holder in metadata
-            and given not in (ids or ([0] if key == "order-id" else []))
-        ):
+        known = ids or [0] * (key == "order-id")  # some writers do not list the order of rows without one
+        if given is not None and holder in metadata and given not in known:
             said = f"{name} is {given}, which is not among the {holder}"
-            known = ", ".join(str(one) for one in ids[:20]) or "none"
-            yield _wrong(table, (name,), said, f"one of {known}", str(given)[:80])
-    for holder, key in (*((holder, key) for _, holder, key in CHOSEN), ("snapshots", "snapshot-id")):
+            yield _wrong(table, (name,), said, f"one of {', '.join(map(str, ids[:20]))}", str(given)[:80])
         counted = Counter(str(one[key]) for one in objects(metadata, holder) if key in one)
         for given, count in counted.items():
             if count > 1:

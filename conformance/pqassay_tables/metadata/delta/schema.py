@@ -108,7 +108,12 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
     if mode not in ("none", "name", "id"):
         raise _wrong(f"{MAPPING_MODE} is {mode!r}", "none, name or id", mode)
     structs: set[tuple[str, ...]] = set()
-    columns_there = list(_columns(root, (), (), mode, structs, set(), 0))
+    columns_there = list(_columns(root, (), (), mode, structs, 0))
+    mapped = [one for one in columns_there if mode != "none"]
+    ids = [str(one.field_id) for one in mapped if one.field_id is not None]
+    for member, used in ((PHYSICAL_NAME, [one.path for one in mapped]), (COLUMN_ID, ids)):
+        if len(set(used)) < len(used):
+            raise _wrong(f"two columns have the same {member}", "one for each column", str(sorted(used))[:80])
     names = metadata.get("partitionColumns")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _wrong("partitionColumns is not a list of names", "a list of names", names, "partitionColumns")
@@ -139,7 +144,6 @@ def _columns(
     path: tuple[str, ...],
     mode: str,
     structs: set[tuple[str, ...]],
-    used: set[Any],
     depth: int,
     is_required: bool = True,
 ) -> Iterator[DeltaColumn]:
@@ -164,14 +168,13 @@ def _columns(
         if not isinstance(physical, str) or (mode == "id" and not isinstance(field_id, int)):
             raise _wrong(f"column {own} has no {PHYSICAL_NAME if not isinstance(physical, str) else COLUMN_ID}", "one, since columns are mapped", metadata)  # fmt: skip
         below = (*path, physical)
-        _use(used, own, {} if mode == "none" else {PHYSICAL_NAME: below, COLUMN_ID: field_id})
         needed = is_required and declared.get("nullable") is False
         changes = metadata.get(TYPE_CHANGES)
         if isinstance(kind, dict):
             inner = str(cast("Json", kind).get("type"))
             if inner == "struct":
                 structs.add(below)
-                yield from _columns(kind, (*names, name), below, mode, structs, used, depth + 1, needed)
+                yield from _columns(kind, (*names, name), below, mode, structs, depth + 1, needed)
             elif inner in NESTED:
                 yield DeltaColumn(own, below, inner, field_id, is_required=needed, changes=changes)
             else:
@@ -181,14 +184,6 @@ def _columns(
             raise _wrong(f"column {own} has no type", "a type of the protocol", kind)
         decimal = decimal_of(own, kind)
         yield DeltaColumn(own, below, kind, field_id, decimal, is_required=needed, changes=changes)
-
-
-def _use(used: set[Any], name: str, mapped: Mapping[str, Any]) -> None:
-    """Take the physical name and the id of a column. Raises `Malformed` if another column has one of them."""
-    for member, value in mapped.items():
-        if value is not None and value in used:
-            raise _wrong(f"column {name} has the {member} of another column", "one of its own", value)
-        used.add(value)
 
 
 def decimal_of(name: str, kind: str) -> tuple[int, int] | None:

@@ -38,6 +38,7 @@ ONCE = {"protocol": "", "metaData": "", "txn": "appId", "domainMetadata": "domai
 """Actions of which a commit has one, and the member whose values may have one each."""
 
 _Seen = dict[tuple[str, ...], ClaimPlace]
+_Live = Mapping[tuple[str, str], "AddEntry"]
 
 
 @dataclass(slots=True, eq=False)
@@ -268,14 +269,7 @@ class _Replay:
                 self._note(file, number, action, seen)
                 self._take(file, number, action)
 
-    def _note(
-        self,
-        file: str,
-        number: int,
-        action: Json,
-        seen: _Seen,
-        live: Mapping[tuple[str, str], AddEntry] | None = None,
-    ) -> None:
+    def _note(self, file: str, number: int, action: Json, seen: _Seen, live: _Live | None = None) -> None:
         """Note actions of which a commit has one already, or a checkpoint with these live files."""
         for kind, member in ONCE.items():
             given: Any = action.get(kind)

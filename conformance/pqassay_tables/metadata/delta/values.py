@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -14,9 +15,6 @@ from pqassay.tables.claims import Reading, Typed, UnknownType, ValueKind
 from pqassay_spec.table.delta import FLOATING, INTEGER_BITS
 from pqassay_tables.metadata import moments
 from pqassay_tables.metadata.delta.schema import DeltaColumn
-
-DIGITS = Context(prec=1000)
-"""More digits than any decimal has."""
 
 GREATEST_EXPONENT = 400
 """Decimal places, before and behind the point, of a number that is taken for one: a text of few characters may stand for a number of
@@ -54,8 +52,8 @@ def partition_value(column: DeltaColumn, text: str) -> Typed:
     value = read(text)
     if column.decimal is not None and isinstance(value, Decimal):
         precision, scale = column.decimal
-        unscaled = value.scaleb(scale, DIGITS)
-        if unscaled != unscaled.to_integral_value() or abs(unscaled) >= 10**precision:
+        unscaled = Fraction(value) * 10**scale
+        if unscaled.denominator > 1 or abs(unscaled) >= 10**precision:
             raise ValueError(f"it does not fit {column.type}")
     return Typed(kind, value)
 

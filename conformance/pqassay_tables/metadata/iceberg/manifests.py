@@ -24,8 +24,6 @@ from pqassay_tables.metadata.iceberg.records import Layout, without_null
 
 LIST, MANIFEST = "ICE-003", "ICE-004"
 
-STATUSES = EXISTING, ADDED, DELETED
-
 
 class Summary:
     """The claims of a manifest list about one partition field.
@@ -169,10 +167,9 @@ class Manifest:
             self.misnumbered_files = []
         self.entries: list[Entry] = []
         for number, record in enumerate(self.file.objects()):
-            if record[cast("int", status)] not in STATUSES:
-                reason = f"entry {number} of {name} has the status {record[cast('int', status)]}"
-                field = f"{name}[{number}].status"
-                raise Malformed(reason, rule=MANIFEST, field=field, expected=str(STATUSES), file=name)
+            if (given := record[cast("int", status)]) not in (EXISTING, ADDED, DELETED):
+                reason, field = f"entry {number} of {name} has the status {given}", f"{name}[{number}].status"
+                raise Malformed(reason, rule=MANIFEST, field=field, expected="0, 1 or 2", file=name)
             self.entries.append(
                 Entry(
                     self,
