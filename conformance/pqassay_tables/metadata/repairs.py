@@ -25,88 +25,33 @@ class Repair(NamedTuple):
 
 PLANNED = "`pqassay repair` writes the statement"
 
-DELTA_FILE = Repair(
-    "rewrite data files",
-    f"MERGE of the table with the rows of this file, which rewrites it with true statistics: {PLANNED}",
-)
-"""The file is rewritten, with new statistics in its footer and in the log."""
-
-ICEBERG_FILE = Repair(
-    "rewrite data files",
-    f"UPDATE of the rows of this file, which rewrites it with true metrics: {PLANNED}",
-)
-"""The file is rewritten, with new statistics in its footer and new metrics in its manifest."""
-
-ICEBERG_SEEN = Repair(
-    "correct entries",
-    "a commit that replaces the entry by a true one; the table itself would write the rows that it reads wrongly",
-)
-"""What is false decides which rows readers see, and with which values."""
-
-ICEBERG_SORTED = Repair(
-    "sort data files",
-    "rewrite_data_files with strategy sort on the file, or a commit that replaces its entry by one without sort_order_id",
-)
-
+# The file is rewritten, with new statistics in its footer and in the log.
+DELTA_FILE = Repair("rewrite data files", f"MERGE of the table with the rows of this file, which rewrites it with true statistics: {PLANNED}")  # fmt: skip
+# The file is rewritten, with new statistics in its footer and new metrics in its manifest.
+ICEBERG_FILE = Repair("rewrite data files", f"UPDATE of the rows of this file, which rewrites it with true metrics: {PLANNED}")  # fmt: skip
+# What is false decides which rows readers see, and with which values.
+ICEBERG_SEEN = Repair("correct entries", "a commit that replaces the entry by a true one; the table itself would write the rows that it reads wrongly")  # fmt: skip
+ICEBERG_SORTED = Repair("sort data files", "rewrite_data_files with strategy sort on the file, or a commit that replaces its entry by one without sort_order_id")  # fmt: skip
 ICEBERG_MANIFESTS = Repair("rewrite manifests", "rewrite_manifests")
-
-ICEBERG_MANIFESTS_READ = Repair(
-    "correct manifests",
-    "a commit that rewrites the manifest correctly; rewrite_manifests would keep the error, or cannot read the manifest",
-)
-"""What is false decides how a manifest, and what it says about its files, is read."""
-
+# What is false decides how a manifest, and what it says about its files, is read.
+ICEBERG_MANIFESTS_READ = Repair("correct manifests", "a commit that rewrites the manifest correctly; rewrite_manifests would keep the error, or cannot read the manifest")  # fmt: skip
 ICEBERG_POSITIONS = Repair("rewrite position deletes", "rewrite_position_delete_files")
-
-ICEBERG_DANGLING = Repair(
-    "rewrite position deletes",
-    "rewrite_position_delete_files, or rewrite_data_files with remove-dangling-deletes",
-)
-
-ICEBERG_ROW_IDS = Repair(
-    "rewrite all data files",
-    "a snapshot that adds the data files again, such as that of rewrite_data_files with rewrite-all",
-)
-
-ICEBERG_BEFORE = Repair(
-    "go back to an earlier snapshot",
-    "rollback_to_snapshot, to one before the rows were deleted; then delete them again",
-)
-
+ICEBERG_DANGLING = Repair("rewrite position deletes", "rewrite_position_delete_files, or rewrite_data_files with remove-dangling-deletes")  # fmt: skip
+ICEBERG_ROW_IDS = Repair("rewrite all data files", "a snapshot that adds the data files again, such as that of rewrite_data_files with rewrite-all")  # fmt: skip
+ICEBERG_BEFORE = Repair("go back to an earlier snapshot", "rollback_to_snapshot, to one before the rows were deleted; then delete them again")  # fmt: skip
 ICEBERG_MISSING = Repair("remove missing files", "a commit that removes the file, such as DeleteFiles")
-
 ICEBERG_SIZE = Repair("correct entries", "a commit that replaces the entry by one with the true length")
-
 ICEBERG_METADATA = Repair("rewrite metadata", "a commit that rewrites the metadata")
-
-DELTA_SEEN = Repair(
-    "correct entries",
-    "a commit that adds the same path with true metadata; the table itself would write the rows that it reads wrongly",
-)
-"""What is false decides which rows readers see, and with which values."""
-
+# What is false decides which rows readers see, and with which values.
+DELTA_SEEN = Repair("correct entries", "a commit that adds the same path with true metadata; the table itself would write the rows that it reads wrongly")  # fmt: skip
 DELTA_MISSING = Repair("remove missing files", "FSCK REPAIR TABLE, or a commit that removes the path")
-
 DELTA_SIZE = Repair("correct entries", "a commit that adds the same path with its true size")
-
 DELTA_PARTITION = Repair("correct entries", "a commit that adds the same path with its true partition values")
-
-DELTA_VECTOR = Repair(
-    "correct entries", "a commit that adds the same path with the true descriptor of its deletion vector"
-)
-
+DELTA_VECTOR = Repair("correct entries", "a commit that adds the same path with the true descriptor of its deletion vector")  # fmt: skip
 DELTA_ROW_IDS = Repair("correct entries", "a commit that adds the same paths with fresh row ids")
-
-DELTA_BEFORE = Repair(
-    "go back to an earlier version",
-    "RESTORE TABLE … TO VERSION AS OF, to a version before the rows were deleted; then delete them again",
-)
-
+DELTA_BEFORE = Repair("go back to an earlier version", "RESTORE TABLE … TO VERSION AS OF, to a version before the rows were deleted; then delete them again")  # fmt: skip
 DELTA_CHECKPOINT = Repair("write a new checkpoint", "a new checkpoint, written from the log")
-
-DELTA_CHECKSUM = Repair(
-    "remove checksum files", "remove the file: it is optional, and may not be overwritten"
-)
+DELTA_CHECKSUM = Repair("remove checksum files", "remove the file: it is optional, and may not be overwritten")  # fmt: skip
 
 OF_FILES: Mapping[TableKind, Repair] = {"delta": DELTA_FILE, "iceberg": ICEBERG_FILE}
 """What rewrites a data file, by the format of its table."""
