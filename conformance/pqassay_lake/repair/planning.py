@@ -118,7 +118,8 @@ def plan_of(
         try:
             opened[path] = open_table(path, cast("TableKind", tables[path].kind), names.get(path, ""), catalog)  # fmt: skip
         except UsageError:  # a table that cannot be read is repaired by hand, and stops no other's repair
-            if any(of == path and repair != BY_HAND for of, repair in work):
+            repaired = {of for of, repair in work if repair != BY_HAND}
+            if path in repaired or not repaired:
                 raise
     steps = [_step(one, repair, opened.get(path), dialect) for (path, repair), one in work.items()]
     quarantined = [replace(one, repair=BY_HAND) if one.path in left_out else one for one in files.values()]

@@ -131,6 +131,17 @@ def test_what_no_statement_mends_is_left_to_a_person(golden: Callable[..., None]
     assert "sales: the table cannot be read" in result.stderr
 
 
+def test_a_table_that_cannot_be_read_stops_no_repair_of_others(
+    golden: Callable[..., None], tmp_path: Path
+) -> None:
+    shutil.copytree(GOLDEN_FILES / "dlt/commit-missing/table", tmp_path / "broken")
+    golden("dlt/maximum-lowered")
+    reported("broken", "sales")
+
+    assert 0 == CliRunner().invoke(app, ["plan-repair", "report.json"]).exit_code
+    assert "MERGE INTO" in Path("repair-plan/repair.sql").read_text()
+
+
 def test_no_file_is_written_anew_that_readers_read_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,7 +84,9 @@ def the_format_is_that_of_the_files(table: DeltaTable) -> Iterator[Violation]:
 def features_for_readers_are_for_writers_too(table: DeltaTable) -> Iterator[Violation]:
     """Writers that do not know the feature write what readers do not expect; some readers refuse the table."""
     state = table.state
-    if not state.features or (not state.writer_features and state.protocol.get("minWriterVersion") == 7):
+    if not state.features or (
+        state.protocol.get("writerFeatures") is None and state.protocol.get("minWriterVersion") == 7
+    ):
         raise NotApplicable  # DLT-057 says where a list is missing
     for feature in sorted(state.features - state.writer_features):
         said = f"{feature[:40]} is among the readerFeatures, and not among the writerFeatures"
