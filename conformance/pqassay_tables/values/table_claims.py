@@ -77,7 +77,7 @@ def _beyond(values: ChunkValues, bound: ClaimedBound) -> _Beyond | None:
 
 
 def _is_greater_than_numbers(values: ChunkValues, bound: ClaimedBound) -> bool:
-    """Whether a lower bound is NaN, which readers of Delta order above all numbers; that of Iceberg is none (ICE-018)."""
+    """Whether a lower bound is NaN, which readers of Delta order above all numbers; for Iceberg, ICE-018 judges it."""
     claims = values.chunk.file.claims
     is_nan = isinstance(bound.value, float) and math.isnan(bound.value)
     return is_nan and not bound.above and claims is not None and claims.table == "delta"
