@@ -106,6 +106,8 @@ def iceberg(change: dict[str, Any], of: Any = "int64", least: float = 1, **colum
         (iceberg({"null_value_counts": {2: 2}}, **{"initial-default": 5}), ["ICE-062"]),
         (iceberg({}, **{"initial-default": True}), ["ICE-075"]),
         (changed(PLAIN, "schemas.[0].fields.[1].name", "id", file=METADATA), ["ICE-081"]),
+        (changed(PLAIN, "schemas.[0].schema-id", [1], file=METADATA), ["ICE-001"]),
+        (changed(PLAIN, "schemas.[0].fields", None, file=METADATA), ["ICE-001"]),
         (changed(PLAIN, "schemas", [], file=METADATA), ["ICE-069"]),
         (changed(PLAIN, "snapshots", json.loads(PLAIN[METADATA])["snapshots"] * 2, file=METADATA), ["ICE-069"]),
     ],

@@ -148,6 +148,8 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
     for schema in ordered:
         if schema.get("type") != "struct":
             raise broken("schemas", "a schema is not a struct", "struct", schema.get("type"))
+        if type(schema.get("schema-id", 0)) is not int:
+            raise broken("schemas", "the id of a schema is not a number", "a number", schema["schema-id"])
         found = _columns(schema, IcebergColumn("", (), 0, "", is_required=True), nested)
         columns.update({column.id: column for column in found})
     names, aliases = _names(metadata)
@@ -207,7 +209,7 @@ def _columns(struct: Json, at: IcebergColumn, nested: set[int], depth: int = 0) 
     """The columns without members of a struct, which is in the place of a column."""
     if depth > DEEPEST:
         raise broken("schemas", f"a schema is nested deeper than {DEEPEST} types", "fewer", "more")
-    if "fields" not in struct:
+    if not isinstance(struct.get("fields"), list):
         raise broken("schemas", "a struct has no fields", "a list of fields", struct)
     for one in objects(struct, "fields"):
         name, identifier, required = one.get("name"), one.get("id"), one.get("required")
