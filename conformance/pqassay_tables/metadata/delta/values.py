@@ -66,15 +66,8 @@ def _integer(kind: str, end: int, raw: Any) -> int:
     return raw
 
 
-_WORDS = {
-    "nan": math.nan,
-    "infinity": math.inf,
-    "+infinity": math.inf,
-    "inf": math.inf,
-    "+inf": math.inf,
-    "-infinity": -math.inf,
-    "-inf": -math.inf,
-}
+_INFINITE = {f"{sign}{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "infinity")}
+_WORDS = {"nan": math.nan, **_INFINITE}
 """What JSON cannot say in numbers."""
 
 

@@ -54,17 +54,12 @@ def value_of(kind: str, raw: bytes) -> Typed:
 
 KINDS = {
     "boolean": ValueKind.BOOLEAN,
-    "int": ValueKind.NUMBER,
-    "long": ValueKind.NUMBER,
-    "float": ValueKind.FLOATING,
-    "double": ValueKind.FLOATING,
     "date": ValueKind.DATE,
     "time": ValueKind.TIME,
-    "timestamp": ValueKind.TIMESTAMP,
-    "timestamptz": ValueKind.TIMESTAMP,
-    "timestamp_ns": ValueKind.TIMESTAMP,
-    "timestamptz_ns": ValueKind.TIMESTAMP,
     "uuid": ValueKind.BYTES,
+    **dict.fromkeys(("int", "long"), ValueKind.NUMBER),
+    **dict.fromkeys(("float", "double"), ValueKind.FLOATING),
+    **dict.fromkeys(("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"), ValueKind.TIMESTAMP),
 }
 """What values of types that have a width are."""
 
