@@ -29,14 +29,7 @@ from pqassay_lake.repair.reports import Concerned, Reported
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import Effect
 from pqassay_spec.table.layout import TableKind
-from pqassay_tables.metadata.repairs import (
-    ICEBERG_SORTED,
-    OF_FILES,
-    PLANNED,
-    REPAIRS,
-    SEEN,
-    SEEN_BY_READERS,
-)
+from pqassay_tables.metadata.repairs import ICEBERG_SORTED, OF_FILES, PLANNED, REPAIRS, SEEN, SEEN_BY_READERS
 
 TABLES: tuple[TableKind, ...] = ("delta", "iceberg")
 

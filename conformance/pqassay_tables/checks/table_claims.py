@@ -9,13 +9,7 @@ from collections.abc import Container, Iterator
 
 from pqassay.checks.subjects import Subject
 from pqassay.tables.claims import Metric
-from pqassay.under_test.file import (
-    Broken,
-    FileUnderTest,
-    Hindrances,
-    NotApplicable,
-    NotEverywhere,
-)
+from pqassay.under_test.file import Broken, FileUnderTest, Hindrances, NotApplicable, NotEverywhere
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import bound_width, key
 from pqassay_spec.table.layout import TableKind

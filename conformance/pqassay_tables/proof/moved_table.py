@@ -20,13 +20,7 @@ from pqassay.proof.engines import Unwritable
 from pqassay.tables.files import MOST_METADATA
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.table import iceberg_field_ids as field_ids
-from pqassay_spec.table.avro import (
-    BLOCK_HEADER,
-    CODEC_KEY,
-    CONTAINER_HEADER,
-    MAGIC,
-    grammar_of,
-)
+from pqassay_spec.table.avro import BLOCK_HEADER, CODEC_KEY, CONTAINER_HEADER, MAGIC, grammar_of
 from pqassay_spec.table.iceberg import MANIFEST_FILE
 from pqassay_spec.table.layout import ICEBERG_METADATA
 from pqassay_tables.metadata.avro import container

@@ -96,10 +96,7 @@ class EntryBounds(Generic[Entry]):
     """
 
     def __init__(
-        self,
-        column: BoundedColumn,
-        entries: Sequence[Entry],
-        raws: Mapping[Metric, Sequence[Any]],
+        self, column: BoundedColumn, entries: Sequence[Entry], raws: Mapping[Metric, Sequence[Any]]
     ) -> None:
         self.name, self.type, self.key = column.name, column.type, column.key
         self.entries, self.raws = entries, raws

@@ -146,6 +146,10 @@ class DeltaTable(TableUnderTest):
                 f"a catalog manages the table, and may have newer versions than {state.segment.version}"
             )
         with suppress(OSError):
+            if any(name.endswith(".compacted.json") for name in self.at.listed(DELTA_LOG)):
+                notes.append(
+                    "compacted commits in the log are not compared with the commits that they replace"
+                )
             if named := [name for name in self.at.listed(ICEBERG_METADATA) if is_iceberg_metadata(name)]:
                 notes.append(
                     "it is judged only as a Delta table; to judge its Iceberg metadata too, name their file: "

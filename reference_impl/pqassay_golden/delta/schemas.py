@@ -69,10 +69,7 @@ RESTORED = {
 }  # fmt: skip
 
 _ROW_ID = "_row-id-col-6d1b9e4c"
-_TRACKED = parquet(
-    Column("id", "int64", [1, 2, 3]),
-    Column(_ROW_ID, "int64", [90, None, 95]),
-)
+_TRACKED = parquet(Column("id", "int64", [1, 2, 3]), Column(_ROW_ID, "int64", [90, None, 95]))
 
 
 def _mark(mark: int) -> Json:

@@ -71,10 +71,7 @@ _POINTER: Json = {
     "sizeInBytes": len(BESIDE_ITS_LOG[CHECKPOINT]),
     "numOfAddFiles": len(ENTRIES),
 }
-POINTED = {
-    **BESIDE_ITS_LOG,
-    LAST: compact({**_POINTER, "checksum": checksum_of(_POINTER)}).encode(),
-}
+POINTED = {**BESIDE_ITS_LOG, LAST: compact({**_POINTER, "checksum": checksum_of(_POINTER)}).encode()}
 
 CHECKSUM = f"{DELTA_LOG}/{checksum_name(0)}"
 SIZES = [len(data) for data in PARTS]
@@ -122,8 +119,7 @@ TRACKED = {
 def floating_part() -> bytes:
     """Three rows with NaN, zeros of both signs and a number."""
     return parquet(
-        Column("ratio", "double", [1.5, math.nan, 2.5]),
-        Column("change", "double", [-0.0, 0.0, -1.5]),
+        Column("ratio", "double", [1.5, math.nan, 2.5]), Column("change", "double", [-0.0, 0.0, -1.5])
     )
 
 

@@ -99,9 +99,7 @@ def part(first: int) -> bytes:
         Column("price", decimal(9, 2), [first + 99 * number for number in range(8)]),
         Column("day", "date", [19_000 + first + number for number in range(8)]),
         Column(
-            "at",
-            timestamp("micros"),
-            [first * DAY_MICROSECONDS + 1_234_567 * number for number in range(8)],
+            "at", timestamp("micros"), [first * DAY_MICROSECONDS + 1_234_567 * number for number in range(8)]
         ),
         Column("mass", "double", [None, None, *(first + number / 4 for number in range(6))]),
     )

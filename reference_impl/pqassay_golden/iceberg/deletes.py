@@ -73,9 +73,7 @@ def deleting(
     named = [None, NAMES[1]]
     counts = [len(of_both), len(of_one)]
     entries = [
-        entry(
-            data_file(path, data, count, content=1, split_offsets=None, referenced_data_file=name),
-        )
+        entry(data_file(path, data, count, content=1, split_offsets=None, referenced_data_file=name))
         for (path, data), count, name in zip(datas.items(), counts, named, strict=True)
     ]
     return table(

@@ -8,13 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pqassay_golden.tiny.avro import Codec, container, list_of, record_schema
-from pqassay_spec.table.iceberg import (
-    DATA_FILE,
-    FIELD_SUMMARY,
-    MANIFEST_ENTRY,
-    MANIFEST_FILE,
-    ROW_IDS_SINCE,
-)
+from pqassay_spec.table.iceberg import DATA_FILE, FIELD_SUMMARY, MANIFEST_ENTRY, MANIFEST_FILE, ROW_IDS_SINCE
 
 Json = dict[str, Any]
 Files = dict[str, bytes]

@@ -311,16 +311,7 @@ def deletes(bound: bytes | None = None, compared: int | Sequence[int] = 1, seque
             ),
             snapshot=EARLIER,
         ),
-        entry(
-            data_file(
-                "data/equal.parquet",
-                equal,
-                1,
-                content=2,
-                equality_ids=by,
-            ),
-            snapshot=EARLIER,
-        ),
+        entry(data_file("data/equal.parquet", equal, 1, content=2, equality_ids=by), snapshot=EARLIER),
     ]
     files = {"data/positions.parquet": positions, "data/equal.parquet": equal, **parts_of(PARTS)}
     of_deletes = {"sequence_number": sequence, "min_sequence_number": sequence, **BY_EARLIER}

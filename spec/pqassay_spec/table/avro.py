@@ -234,8 +234,7 @@ CONTAINER_HEADER = Struct(
     "sync" / Bytes(SYNC) * "Bytes that the writer chose at random, which end every block.",
 )
 BLOCK_HEADER = Struct(
-    "count" / LONG * "Objects in the block.",
-    "size" / LONG * "Bytes of the block, as they are stored.",
+    "count" / LONG * "Objects in the block.", "size" / LONG * "Bytes of the block, as they are stored."
 )
 # --8<-- [end:grammar]
 

@@ -44,10 +44,7 @@ STORED = Struct(
 FILE_HEAD = Struct("version" / Int8ub * "Always 1.")
 """The beginning of a file of deletion vectors."""
 
-FILE = Struct(
-    *FILE_HEAD.subcons,
-    "vectors" / GreedyRange(STORED) * "The vectors.",
-)
+FILE = Struct(*FILE_HEAD.subcons, "vectors" / GreedyRange(STORED) * "The vectors.")
 """A file of deletion vectors; where vectors begin, the log says."""
 # --8<-- [end:grammar]
 

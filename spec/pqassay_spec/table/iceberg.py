@@ -331,13 +331,7 @@ VECTORS_SINCE = 3
 FORMAT_VERSION = "format-version"
 """The key of a manifest's header that holds its version."""
 
-HEADER_KEYS = {
-    "schema": 1,
-    "partition-spec": 1,
-    "partition-spec-id": 2,
-    FORMAT_VERSION: 2,
-    "content": 2,
-}
+HEADER_KEYS = {"schema": 1, "partition-spec": 1, "partition-spec-id": 2, FORMAT_VERSION: 2, "content": 2}
 """The keys that the header of a manifest has, and the first version that requires each; writers leave out `schema-id`, which version 2 requires as well."""
 
 BRANCH, TAG = "branch", "tag"

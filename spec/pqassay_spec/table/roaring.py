@@ -97,8 +97,7 @@ DESCRIPTION = Struct(
 """What precedes the containers, for each."""
 
 RUN = Struct(
-    "first" / Int16ul * "The first number.",
-    "others" / Int16ul * "How many follow it without a gap.",
+    "first" / Int16ul * "The first number.", "others" / Int16ul * "How many follow it without a gap."
 )
 """A run of numbers."""
 
@@ -132,8 +131,7 @@ BITMAP = Struct(
 """A bitmap of 32 bits, and its key."""
 
 ROARING = Struct(
-    "count" / Int64ul * "Bitmaps of 32 bits.",
-    "bitmaps" / Array(this.count, BITMAP) * "Ascending by key.",
+    "count" / Int64ul * "Bitmaps of 32 bits.", "bitmaps" / Array(this.count, BITMAP) * "Ascending by key."
 )
 """A bitmap of 64 bits."""
 # --8<-- [end:grammar]

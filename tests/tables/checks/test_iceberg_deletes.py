@@ -418,10 +418,7 @@ def test_rows_are_sorted_by_the_transform_of_a_column(
     entry = files.entry(files.data_file("data/s.parquet", raw, 5, sort_order_id=3))
     field = {"source-id": 4, "transform": transform, "direction": "asc", "null-order": "nulls-first"}
     folder = table(
-        tmp_path,
-        [entry],
-        more={"data/s.parquet": raw},
-        sort_orders=[{"order-id": 3, "fields": [field]}],
+        tmp_path, [entry], more={"data/s.parquet": raw}, sort_orders=[{"order-id": 3, "fields": [field]}]
     )
     assert ([] if sorted_by_day else ["ICE-049"]) == found(folder)
 

@@ -114,8 +114,7 @@ def dumped(*arguments: str) -> Result:
 
 @pytest.mark.usefixtures("server")
 @pytest.mark.parametrize(
-    "file",
-    ["ice/rewritten/metadata/manifest-0.avro", "dlt/deleted/_delta_log/00000000000000000000.json"],
+    "file", ["ice/rewritten/metadata/manifest-0.avro", "dlt/deleted/_delta_log/00000000000000000000.json"]
 )
 def test_metadata_in_a_store_are_shown_as_local_ones_are(file: str) -> None:
     local = GOLDEN_FILES / Path(*file.split("/")[:2]) / "table" / Path(*file.split("/")[2:])

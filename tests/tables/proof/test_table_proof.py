@@ -39,8 +39,7 @@ NEEDS_PYICEBERG = pytest.mark.skipif(
     find_spec("pyiceberg") is None, reason="pyiceberg is not installed, by which engines read Iceberg tables"
 )
 NEEDS_DELTALAKE = pytest.mark.skipif(
-    find_spec("deltalake") is None,
-    reason="deltalake is not installed, by which engines read Delta tables",
+    find_spec("deltalake") is None, reason="deltalake is not installed, by which engines read Delta tables"
 )
 
 

@@ -109,11 +109,7 @@ def table_of(folder: Path, case: tuple[str, str, Any, Any, Any, Any], value: Any
     spec = [{"source-id": 1, "field-id": 1000, "name": "part", "transform": transform}]
     manifest = files.manifest(entries, [(1000, "part", avro)], columns=columns, partitioned_by=spec)
     contents = {
-        files.METADATA: files.metadata(
-            columns,
-            spec,
-            rows=3,
-        ),
+        files.METADATA: files.metadata(columns, spec, rows=3),
         files.LIST: files.manifest_list([files.listed(files.MANIFEST, manifest, entries)]),
         files.MANIFEST: manifest,
         "data/p.parquet": data,

@@ -38,12 +38,7 @@ def _footer(one: DeletionVector) -> PuffinFooter:
 
 
 def _wrong(
-    one: DeletionVector,
-    footer: PuffinFooter,
-    path: tuple[str, ...],
-    said: str,
-    expected: str,
-    actual: str,
+    one: DeletionVector, footer: PuffinFooter, path: tuple[str, ...], said: str, expected: str, actual: str
 ) -> Violation:
     """What is wrong in the JSON of a footer, with the bytes of a member; of the whole where there is no such member."""
     start, end = find(footer.text, path) or (0, len(footer.text))

@@ -109,13 +109,7 @@ def _blobs(name: str, text: bytes, start: int) -> dict[int, Blob]:
                 f"blob {number} has no {missing}", f"{missing} of every blob", "missing, or of another type"
             )
         properties = one.get("properties")
-        blob = Blob(
-            number,
-            one["type"],
-            one["length"],
-            one.get("compression-codec"),
-            object_of(properties),
-        )
+        blob = Blob(number, one["type"], one["length"], one.get("compression-codec"), object_of(properties))
         blobs.setdefault(one["offset"], blob)
     return blobs
 
