@@ -78,6 +78,8 @@ def iceberg(change: dict[str, Any], of: Any = "int64", least: float = 1, **colum
         (longer(states.ENTRIES[0]), ["DLT-006"]),
         (longer({"remove": {"path": states.PATHS[0]}}), ["DLT-006"]),
         (longer(states.V2), ["DLT-048"]),
+        ({**ALONE, table.CHECKPOINT.replace("80a0", "80a1"): ALONE[table.CHECKPOINT]}, []),
+        ({**ALONE, table.CHECKPOINT.replace("80a0", "80a1"): ALONE[table.CHECKPOINT].rpartition(b'{"add"')[0]}, ["DLT-020"]),
         (longer({"sidecar": {"sizeInBytes": 7}}), ["DLT-003"]),
         ({**table.PLAIN, SECOND: table.lines(GONE, AGAIN)}, ["DLT-006"]),
         ({**table.PLAIN, SECOND: table.lines({**GONE, **AGAIN})}, ["DLT-001"]),

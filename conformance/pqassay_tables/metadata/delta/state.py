@@ -25,7 +25,7 @@ from pqassay_tables.metadata.column_types import TableSchema
 from pqassay_tables.metadata.delta.actions import Json, actions, bad_line, object_of, parse
 from pqassay_tables.metadata.delta.fields import table_schema
 from pqassay_tables.metadata.delta.schema import DeltaSchema, schema_of
-from pqassay_tables.metadata.delta.segment import Segment, segment_of
+from pqassay_tables.metadata.delta.segment import Segment, complete_checkpoints, segment_of
 
 DESCRIBED, REPEATED = "DLT-004", "DLT-006"
 
@@ -183,7 +183,7 @@ class DeltaState(LogFacts):
 
 
 def states_of_checkpoint(files: TableFiles, segment: Segment) -> tuple[DeltaState, DeltaState] | None:
-    """The state at the version of a checkpoint by it alone, and by the log before it; ``None`` where that is not there any more.
+    """The state at the version of a checkpoint by it alone, and by the log before it, or by another checkpoint; ``None`` without both.
 
     Raises the errors of `read_state`.
     """
@@ -199,7 +199,10 @@ def states_of_checkpoint(files: TableFiles, segment: Segment) -> tuple[DeltaStat
     try:
         before = segment_of(older, version)
     except (FormatError, ValueError):
-        return None
+        others = complete_checkpoints({name: 0 for name in names if name not in segment.checkpoint})
+        if version not in others:
+            return None
+        before = Segment(version, others[version], ())  # readers may choose it
     return _replayed(files, Segment(version, segment.checkpoint, ())), _replayed(files, before)
 
 
