@@ -46,6 +46,7 @@ from pqassay_suite.judging.differences import cause_of_answer
 from pqassay_suite.judging.pins import pin_of, pin_of_queries
 from pqassay_suite.running.run_report import run_report
 from pqassay_suite.running.scanning import Judged, Scanning, exposure_of, query_result, worst
+from pqassay_suite.running.unseen import unseen
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
 
@@ -146,12 +147,14 @@ def run(
                 driver.launcher.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
+        wrong = list(unseen(driver, [one.result for one in done if one.result]))
     finally:
         driver.close()
     # What an unstable driver answers about a parent tells nothing about the case.
     results = [(driver.is_unstable and one.by_itself) or one.result for one in done if one.result]
     if not any(golden.stands_alone for golden in cases):
         results = credited([golden.case for golden in cases], results)
+    results += wrong
     scored = [
         (golden.case, operation)
         for golden, operation in undeclared
