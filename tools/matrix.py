@@ -122,11 +122,12 @@ def asked(
 
 
 ADDRESS = re.compile(r"\b0x(?:[0-9a-fA-F]{6,}|[0-9a-fA-F]+(?=\?))")
+THREAD = re.compile(r"(?<=') \(\d+\)(?= panicked at )")
 
 
 def anonymous(text: str | None) -> str | None:
     """A text without what is another in every run, and on every machine."""
-    return text and ADDRESS.sub("0x…", without_folders(text))
+    return text and THREAD.sub("", ADDRESS.sub("0x…", without_folders(text)))
 
 
 def kept(report: RunReport) -> RunReport:
