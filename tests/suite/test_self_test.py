@@ -220,10 +220,9 @@ def test_who_looks_answers_up_is_wrong_about_a_new_file() -> None:
     cases = select(GOLDENS, ("pqf/p*",))
     done = run(cases, Settings([str(FAKE_FILES / "looks_up")], patient, only=("read", "scan")))
 
-    assert [
-        ("hello", f"{operation} is wrong about a file that was drawn for this run")
-        for operation in ("read", "scan")
-    ] == [(result.case, result.reason) for result in done.results if not result.is_good]
+    assert [("hello", f"{operation} of a new file is wrong") for operation in ("read", "scan")] == [
+        (result.case, result.reason) for result in done.results if not result.is_good
+    ]
 
 
 def test_who_answers_tests_for_null_alone_passes_no_case_of_comparisons() -> None:

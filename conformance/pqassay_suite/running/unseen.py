@@ -40,5 +40,4 @@ def unseen(driver: DriverUnderTest, results: Sequence[Result]) -> Iterator[Resul
         came = rows_of(reply) if isinstance(reply, Accept | IgnoredIndex) else None
         if rows_difference(rows, came) if came else getattr(reply, "digest", None) != digest(rows):
             why = reply.reason if isinstance(reply, NoAnswer) else described(reply)
-            reason = f"{operation} is wrong about a file that was drawn for this run"
-            yield Result("hello", "", "hello", "failed", reason, actual=why)
+            yield Result("hello", "", "hello", "failed", f"{operation} of a new file is wrong", actual=why)
