@@ -86,6 +86,7 @@ def iceberg(change: dict[str, Any], of: Any = "int64", least: float = 1, **colum
         (changed(ALONE, "protocol", table.PROTOCOL["protocol"], 1, table.CHECKPOINT), ["DLT-058"]),
         (changed(table.PLAIN, "add.stats.minValues.mass", "NaN", 3), ["DLT-027"]),
         (changed(table.PLAIN, "add.stats.maxValues.mass", "NaN", 3), []),
+        (changed(table.PLAIN, "add.stats", table.STATS[0], 3), ["DLT-009"]),
         (changed(table.PLAIN, "protocol.minReaderVersion", "1", 1), ["DLT-056"]),
         (changed(vectors.DELETED, "protocol.readerFeatures", "deletionVectors", 1), ["DLT-057"]),
         (changed(states.TRACKED, "add.baseRowId", -1, 3), ["DLT-040"]),

@@ -20,7 +20,7 @@ from pqassay_spec.table.delta import (
     STATS_PARSED,
     TYPE_WIDENING,
 )
-from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint
+from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint, delta_commit
 from pqassay_tables.metadata.column_types import TableSchema
 from pqassay_tables.metadata.delta.actions import Json, actions, bad_line, object_of, parse
 from pqassay_tables.metadata.delta.fields import table_schema
@@ -417,7 +417,7 @@ def added(file: str, number: int, add: Json) -> AddEntry:
                 entry.stats = cast("Json", stats)
             else:
                 entry.stats_problem = "not a JSON object"
-    elif isinstance(stats_text, dict):  # of a checkpoint without texts
+    elif isinstance(stats_text, dict) and delta_commit(file.rpartition("/")[2]) is None:  # without texts
         entry.stats = cast("Json", stats_text)
     elif stats_text is not None:
         entry.stats_problem = "not a text"
