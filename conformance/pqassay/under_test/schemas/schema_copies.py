@@ -33,13 +33,14 @@ MOST_FAULTS = 1000
 
 
 class Fault(NamedTuple):
-    """A place where a copy breaks a rule: the message, and the name of the column."""
+    """A place where a copy breaks a rule, or is unknown so that a rule cannot be tested: the message, and the name of the column."""
 
     rule: str
     message: str
     expected: str
     actual: str
     column: str | None = None
+    is_unknown: bool = False
 
 
 Faults = Callable[[str, SchemaNode], Iterator[Fault]]
