@@ -272,7 +272,13 @@ def _of_structures(file: FileUnderTest, places: Places) -> Cause | None:
             if are_others:
                 reason = f"this footer belongs to another file: {reason}, and {contradict}"
                 return Cause(rule, reason, AGAIN, _left(places, rule))
-            return Cause(rule, reason, "", frozenset(places.keys() & OF_STRUCTURES) - {rule})
+            few = sum(places.get("PQF-008", {}).values()) < FEW  # the last one, if bytes were lost
+            others = {
+                other
+                for other in _left(places, rule)
+                if other[:3] in ("PIX", "BLM") or (few and other == "PQF-008")
+            }
+            return Cause(rule, reason, "", frozenset(others))
     if are_others:
         reason = f"{contradict}, as if the footer belonged to another file"
         others = {

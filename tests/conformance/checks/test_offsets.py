@@ -156,3 +156,39 @@ def test_a_number_of_rows_that_no_column_has_is_one_finding(more: int, version: 
         finding.at[0].field,
         finding.at[0].expected,
     )
+
+
+INDEXED = parquet(
+    pa.table({name: [f"{name}{number}" for number in range(100)] for name in "abcd"}),
+    bloom_filter_options={name: {"ndv": 100, "fpp": 0.1} for name in "abcd"},
+)
+
+
+@pytest.mark.parametrize("other", ["column_index", "offset_index"])
+def test_structures_of_a_chunk_that_changed_places_are_one_finding(other: str) -> None:
+    def change(metadata: FileMetaData) -> None:
+        chunk, facts = metadata.row_groups[0].columns[0], _facts(metadata, 0, 0)
+        before = facts.bloom_filter_offset, facts.bloom_filter_length
+        facts.bloom_filter_offset = getattr(chunk, f"{other}_offset")
+        facts.bloom_filter_length = getattr(chunk, f"{other}_length")
+        setattr(chunk, f"{other}_offset", before[0])
+        setattr(chunk, f"{other}_length", before[1])
+
+    findings = pqassay.check(edited(INDEXED, change), tier="values").files[0].findings
+    (finding,) = (each for each in findings if each.verdict == "FAIL")
+    assert ({"column_index": "PIX-020", "offset_index": "PIX-010"}[other], ["BLM-002"]) == (
+        finding.rule,
+        finding.also,
+    )
+
+
+def test_a_filter_across_the_indexes_is_the_one_that_is_reported() -> None:
+    def change(metadata: FileMetaData) -> None:
+        facts = _facts(metadata, 0, 0)
+        facts.bloom_filter_offset = (metadata.row_groups[0].columns[0].column_index_offset or 0) - 1
+
+    (finding,) = pqassay.check(edited(INDEXED, change), tier="values").files[0].findings
+    assert ("PQF-009", ["footer.row_groups[0].columns[0].meta_data.bloom_filter_offset"]) == (
+        finding.rule,
+        sorted({place.field for place in finding.at}),
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter, le
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, FOOTER, Subject
@@ -127,8 +129,18 @@ def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     layout = file.layout
     if (len(file.ranges_inside) if layout is None else layout.count) < 2:
         raise NotApplicable
-    for widest, given in overlaps(file.ranges_inside) if layout is None else ():
-        yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
+    pairs = overlaps(file.ranges_inside) if layout is None else ()
+    for widest, both in groupby(pairs, key=itemgetter(0)):
+        others = [given for _, given in both]
+        if len(others) > 1 and all(
+            map(le, [each.end for each in others], [each.start for each in others[1:]])
+        ):
+            # They are where they can be, but for the one that lies across them.
+            more = f"{len(others) - 1} other structure{'s' * (len(others) > 2)}"
+            yield _about(widest, f"the {widest} overlaps the {others[0]} and {more}", "bytes of its own")
+            continue
+        for given in others:
+            yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
 
 
 def _about(given: ByteRange, message: str, expected: str) -> Violation:
