@@ -444,7 +444,7 @@ def _note_raised(
     elif isinstance(error, Unsupported):
         answer.failure = error.reason
     elif isinstance(error, NotChecked):
-        answer.hinder(error, _column(subject, thing))
+        answer.hinder(error, _column(subject, thing) if error.obstacle in HIDING else None)
     elif isinstance(error, FormatError):
         violation = violation_from(error, rule_id)
         answer.note(violation if subject is None else subject.placed(violation, thing))

@@ -33,6 +33,9 @@ PIECE = 1 << 22
 BEGINNING = 1 << 16
 """Bytes of a page that `beginning` decompresses: more than levels take, unless values are small."""
 
+MOST_PAGE, MOST_FOR_A_BYTE = 3 << 27, 16
+"""Bytes of a page that are decompressed, or for each byte that is stored if those are more: kilobytes can stand for gigabytes."""
+
 NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
 
 MOST_BY_SNAPPY = 32
@@ -81,6 +84,10 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
     if reader is None:
         raise Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
     try:
+        if length > max(MOST_PAGE, MOST_FOR_A_BYTE * len(raw)):
+            _require_length(raw, codec, length)
+            reason = f"a page of {len(raw):,} bytes is not decompressed: it would take {length:,}"
+            raise NotChecked(reason, "tool")
         return _of_length(reader(raw, length, note), length)
     except MemoryError:  # an ArrowException as well
         raise
@@ -88,6 +95,18 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
         name, actual = CompressionCodec(codec).name, f"{len(raw)} bytes that are not"
         message = f"the page does not decompress by {name}: {first_line(error)}"
         raise Malformed(message, expected=f"{length} bytes compressed by {name}", actual=actual) from None
+
+
+def _require_length(raw: memoryview, codec: int, length: int) -> None:
+    """Raise an error as `decompressed` unless a body has a length, and keep nothing of it; as far as its codec works piecewise."""
+    if codec == CompressionCodec.SNAPPY:
+        _behind_snappy_length(raw, length)
+    elif name := _PIECEWISE.get(codec):
+        stream, left = _stream(raw, name), length + 1
+        while left and (piece := stream.read(min(left, PIECE))):
+            left -= len(piece)
+        if left != 1:
+            raise _wrong_length(f"{length + 1 - left} bytes{' or more' * (not left)}", length)
 
 
 def _require_lzo(raw: memoryview, length: int) -> None:
@@ -170,6 +189,13 @@ def _streamed(name: Literal["brotli", "lz4", "zstd"]) -> Reader:
 
     return read
 
+
+_PIECEWISE: dict[int, Literal["brotli", "gzip", "zstd"]] = {
+    CompressionCodec.GZIP: "gzip",
+    CompressionCodec.BROTLI: "brotli",
+    CompressionCodec.ZSTD: "zstd",
+}
+"""The names by which pyarrow decompresses a stream."""
 
 _SNAPPY = pa.Codec("snappy")
 _LZ4 = pa.Codec("lz4_raw")
