@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -192,3 +193,29 @@ def test_a_filter_across_the_indexes_is_the_one_that_is_reported() -> None:
         finding.rule,
         sorted({place.field for place in finding.at}),
     )
+
+
+def test_a_filter_one_byte_too_far_is_reported_and_not_the_structure_behind_it() -> None:
+    def change(metadata: FileMetaData) -> None:
+        facts = _facts(metadata, 0, 3)
+        facts.bloom_filter_offset = (facts.bloom_filter_offset or 0) + 1
+
+    (finding,) = pqassay.check(edited(INDEXED, change), tier="values").files[0].findings
+    assert ("PQF-009", "footer.row_groups[0].columns[3].meta_data.bloom_filter_offset") == (
+        finding.rule,
+        finding.at[0].field,
+    )
+
+
+def test_row_groups_that_stand_for_one_chunk_are_not_decoded_again_and_again() -> None:
+    data = parquet(pa.table({"a": range(100)}))
+
+    def change(metadata: FileMetaData) -> None:
+        metadata.row_groups *= 50
+        metadata.num_rows *= 50
+
+    (finding,) = pqassay.check(edited(data, change), tier="values").files[0].findings
+    assert ("PQF-009", 49 * 3) == (finding.rule, finding.count)
+    with patch("pqassay.values.decoding.chunk_values.decode_chunk") as decoded:
+        pqassay.check(edited(data, change), tier="values")
+    decoded.assert_not_called()

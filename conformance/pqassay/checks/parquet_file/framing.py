@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter, le
 
@@ -139,8 +139,22 @@ def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
             more = f"{len(others) - 1} other structure{'s' * (len(others) > 2)}"
             yield _about(widest, f"the {widest} overlaps the {others[0]} and {more}", "bytes of its own")
             continue
+        before, after = _room_around(file.ranges_inside, widest, others[0])
+        if before >= widest.length > 0 and after < others[0].length and len(others) == 1:
+            yield _about(
+                widest, f"the {widest} overlaps the {others[0]}", f"a start at {others[0].start - before}"
+            )
+            continue
         for given in others:
             yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
+
+
+def _room_around(ranges: Sequence[ByteRange], first: ByteRange, second: ByteRange) -> tuple[int, int]:
+    """The bytes before a range that overlaps a second, up to that one, and behind the first, of which neither is another's."""
+    others = [each for each in ranges if each not in (first, second)]
+    end = max((each.end for each in others if each.start <= first.start), default=0)
+    start = min((each.start for each in others if each.start >= first.start), default=second.end)
+    return second.start - end, start - first.end
 
 
 def _about(given: ByteRange, message: str, expected: str) -> Violation:

@@ -7,13 +7,16 @@ return the actual length, so it is measured differently.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Literal
 
 import pyarrow as pa
 
+from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotChecked
+from pqassay.under_test.pages.walk import bodies
 from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
 from pqassay.values.decoding.physical import first_line
 from pqassay_spec.base.errors import FormatError, Malformed
@@ -35,6 +38,9 @@ BEGINNING = 1 << 16
 
 MOST_PAGE, MOST_FOR_A_BYTE = 3 << 27, 16
 """Bytes of a page that are decompressed, or for each byte that is stored if those are more: kilobytes can stand for gigabytes."""
+
+FEW_PAGES = 16
+"""Pages of a chunk that are tried by other codecs."""
 
 NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
 
@@ -95,6 +101,28 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
         name, actual = CompressionCodec(codec).name, f"{len(raw)} bytes that are not"
         message = f"the page does not decompress by {name}: {first_line(error)}"
         raise Malformed(message, expected=f"{length} bytes compressed by {name}", actual=actual) from None
+
+
+def codec_of_pages(chunk: ColumnChunkUnderTest) -> CompressionCodec | None:
+    """The codec, another than the footer names, by which the pages of a chunk have their lengths; ``None`` if there is none."""
+    parts: list[tuple[memoryview, int]] = []
+    for page, body in islice(bodies(chunk.file.source, chunk.pages), FEW_PAGES):
+        second, start = page.v2, 0
+        if second is not None:
+            start = second.repetition_levels_byte_length + second.definition_levels_byte_length
+        length = page.header.uncompressed_page_size - start
+        if length > 0 and (second is None or second.is_compressed is not False):
+            parts.append((memoryview(bytes(body[start:])), length))
+    return next(
+        (codec for codec in _TRIED if codec != chunk.facts.codec and parts and _fits(parts, codec)), None
+    )
+
+
+def _fits(parts: Sequence[tuple[memoryview, int]], codec: CompressionCodec) -> bool:
+    try:
+        return all(len(decompressed(raw, codec, length)) == length for raw, length in parts)
+    except (FormatError, NotChecked):
+        return False
 
 
 def _require_length(raw: memoryview, codec: int, length: int) -> None:
@@ -264,3 +292,12 @@ _READERS: dict[int, Reader] = {
     CompressionCodec.LZ4: _lz4_framed,
     CompressionCodec.LZ4_RAW: _lz4,
 }
+
+_TRIED = (
+    CompressionCodec.UNCOMPRESSED,
+    CompressionCodec.SNAPPY,
+    CompressionCodec.GZIP,
+    CompressionCodec.ZSTD,
+    CompressionCodec.LZ4_RAW,
+    CompressionCodec.BROTLI,
+)
