@@ -51,8 +51,7 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     # Bytes that belong to another structure are not those of a blob.
     "DIR-014": ("DIR-013",),
     # Bytes were damaged, or offsets exchanged: neither of two structures of a chunk can be read.
-    "PIX-020": ("PIX-010",),
-    "BLM-002": ("PIX-010", "PIX-020"),
+    "BLM-002": ("PIX-020",),
     # A header that says something else about levels than their bytes do.
     "PQF-081": ("PQF-071",),
     "PQF-159": ("PQF-070", "PQF-071", "PQF-141"),

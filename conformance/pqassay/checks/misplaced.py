@@ -265,9 +265,16 @@ def _of_structures(file: FileUnderTest, places: Places) -> Cause | None:
     columns = {chunk.column for chunk in file.part(ColumnChunks).having("statistics")}
     are_others = len(columns) >= FEW_COLUMNS and columns == {name for rule in bounds for name in places[rule]}
     contradict = f"the bounds of all {len(columns)} columns contradict their values"
+    counts = {
+        rule: (sum(places.get(rule, {}).values()), file.part(ColumnChunks).count(kind))
+        for rule, kind in OF_STRUCTURES.items()
+    }
+    are_all = (
+        sum(0 < lost == total for lost, total in counts.values()) >= FEW
+    )  # of two kinds, if only one column has them
     for rule, kind in OF_STRUCTURES.items():
-        total, lost = file.part(ColumnChunks).count(kind), sum(places.get(rule, {}).values())
-        if lost >= FEW and 2 * lost > total:
+        lost, total = counts[rule]
+        if (lost >= FEW and 2 * lost > total) or (are_all and 0 < lost == total):
             reason = f"{lost:,} of {total:,} structures ({kind}) are not where the footer places them"
             if are_others:
                 reason = f"this footer belongs to another file: {reason}, and {contradict}"

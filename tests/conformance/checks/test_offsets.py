@@ -12,7 +12,7 @@ import pytest
 
 import pqassay
 from idx1_files import edited, parquet, table
-from pqassay_spec.parquet.thrift import ColumnMetaData, FileMetaData
+from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, FileMetaData
 
 PLAIN = parquet(table())
 
@@ -165,22 +165,31 @@ INDEXED = parquet(
 )
 
 
-@pytest.mark.parametrize("other", ["column_index", "offset_index"])
-def test_structures_of_a_chunk_that_changed_places_are_one_finding(other: str) -> None:
+def test_structures_of_a_chunk_that_changed_places_are_one_finding() -> None:
     def change(metadata: FileMetaData) -> None:
         chunk, facts = metadata.row_groups[0].columns[0], _facts(metadata, 0, 0)
         before = facts.bloom_filter_offset, facts.bloom_filter_length
-        facts.bloom_filter_offset = getattr(chunk, f"{other}_offset")
-        facts.bloom_filter_length = getattr(chunk, f"{other}_length")
-        setattr(chunk, f"{other}_offset", before[0])
-        setattr(chunk, f"{other}_length", before[1])
+        facts.bloom_filter_offset = chunk.column_index_offset
+        facts.bloom_filter_length = chunk.column_index_length
+        chunk.column_index_offset, chunk.column_index_length = before
 
     findings = pqassay.check(edited(INDEXED, change), tier="values").files[0].findings
     (finding,) = (each for each in findings if each.verdict == "FAIL")
-    assert ({"column_index": "PIX-020", "offset_index": "PIX-010"}[other], ["BLM-002"]) == (
-        finding.rule,
-        finding.also,
+    assert ("PIX-020", ["BLM-002"]) == (finding.rule, finding.also)
+
+
+def test_all_indexes_and_filters_of_the_only_column_are_one_finding() -> None:
+    data = parquet(pa.table({"a": range(100)}), bloom_filter_options={"a": {"ndv": 100, "fpp": 0.1}})
+    chunks: list[ColumnChunk] = []
+    edited(data, lambda metadata: chunks.extend(metadata.row_groups[0].columns))
+    facts = chunks[0].meta_data
+    assert facts is not None
+    start = facts.bloom_filter_offset or 0
+    end = (chunks[0].offset_index_offset or 0) + (chunks[0].offset_index_length or 0)
+    (finding,) = (
+        pqassay.check(data[:start] + bytes(end - start) + data[end:], tier="values").files[0].findings
     )
+    assert ("PIX-010", ["BLM-002", "PIX-020"]) == (finding.rule, finding.also)
 
 
 def test_a_filter_across_the_indexes_is_the_one_that_is_reported() -> None:

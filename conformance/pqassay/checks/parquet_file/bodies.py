@@ -17,7 +17,6 @@ from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.pages.walk import PageUnderTest, bodies
 from pqassay.under_test.violation import Violation, name_in
-from pqassay.values.decoding.codecs import codec_of_pages
 from pqassay.values.decoding.crc import crc_fault
 from pqassay.values.decoding.faults import FaultKind, PageFault
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, CompressionCodec, Encoding, Type
@@ -122,6 +121,8 @@ def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 @_about("PQF-070", FaultKind.WRONG_SIZE)
 def pages_have_their_uncompressed_size(at: At) -> Violation:
     """Readers allocate this many bytes, for dictionary pages too. Where another codec fits all pages, the footer names a wrong one."""
+    from pqassay.values.decoding.codecs import codec_of_pages  # noqa: PLC0415 - pyarrow, at this tier only
+
     message, expected, actual = at.words
     if (codec := at.chunk.part(codec_of_pages)) is not None:
         named = name_in(CompressionCodec, at.chunk.facts.codec, str(at.chunk.facts.codec))

@@ -90,7 +90,8 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
     if reader is None:
         raise Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
     try:
-        if length > max(MOST_PAGE, MOST_FOR_A_BYTE * len(raw)):
+        holds = length if codec in _PIECEWISE else _MOST_BY[codec] * len(raw) + SLACK
+        if holds >= length > max(MOST_PAGE, MOST_FOR_A_BYTE * len(raw)):
             _require_length(raw, codec, length)
             reason = f"a page of {len(raw):,} bytes is not decompressed: it would take {length:,}"
             raise NotChecked(reason, "tool")
@@ -224,6 +225,13 @@ _PIECEWISE: dict[int, Literal["brotli", "gzip", "zstd"]] = {
     CompressionCodec.ZSTD: "zstd",
 }
 """The names by which pyarrow decompresses a stream."""
+
+_MOST_BY = {
+    CompressionCodec.SNAPPY: MOST_BY_SNAPPY,
+    CompressionCodec.LZ4: MOST_BY_LZ4,
+    CompressionCodec.LZ4_RAW: MOST_BY_LZ4,
+}
+"""Bytes that one byte of other codecs can stand for."""
 
 _SNAPPY = pa.Codec("snappy")
 _LZ4 = pa.Codec("lz4_raw")
