@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter, le
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, FOOTER, Subject
@@ -132,29 +132,23 @@ def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     pairs = overlaps(file.ranges_inside) if layout is None else ()
     for widest, both in groupby(pairs, key=itemgetter(0)):
         others = [given for _, given in both]
-        if len(others) > 1 and all(
-            map(le, [each.end for each in others], [each.start for each in others[1:]])
-        ):
-            # They are where they can be, but for the one that lies across them.
-            more = f"{len(others) - 1} other structure{'s' * (len(others) > 2)}"
-            yield _about(widest, f"the {widest} overlaps the {others[0]} and {more}", "bytes of its own")
-            continue
-        before, after = _room_around(file.ranges_inside, widest, others[0])
-        if before >= widest.length > 0 and after < others[0].length and len(others) == 1:
-            yield _about(
-                widest, f"the {widest} overlaps the {others[0]}", f"a start at {others[0].start - before}"
-            )
+        if _is_astray(file.ranges_inside, widest, others):
+            yield _about(widest, f"the {widest} overlaps the {others[0]}", "bytes of its own")
             continue
         for given in others:
             yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
 
 
-def _room_around(ranges: Sequence[ByteRange], first: ByteRange, second: ByteRange) -> tuple[int, int]:
-    """The bytes before a range that overlaps a second, up to that one, and behind the first, of which neither is another's."""
-    others = [each for each in ranges if each not in (first, second)]
-    end = max((each.end for each in others if each.start <= first.start), default=0)
-    start = min((each.start for each in others if each.start >= first.start), default=second.end)
-    return second.start - end, start - first.end
+def _is_astray(ranges: Sequence[ByteRange], widest: ByteRange, others: Sequence[ByteRange]) -> bool:
+    """Whether a range is likelier to be wrong than those that it overlaps: these share nothing, or it alone has room beside the other."""
+    if len(others) > 1:
+        return all(first.end <= second.start for first, second in pairwise(others))
+    start, [other] = widest.start, others
+    before = max((each.end for each in ranges if each.start <= start and each != widest), default=0)
+    behind = [each.start for each in ranges if each.start >= start and each not in (widest, other)]
+    return (
+        other.start - before >= widest.length and min(behind, default=other.end) - widest.end < other.length
+    )
 
 
 def _about(given: ByteRange, message: str, expected: str) -> Violation:

@@ -90,8 +90,10 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
     if reader is None:
         raise Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
     try:
-        holds = length if codec in _PIECEWISE else _MOST_BY[codec] * len(raw) + SLACK
-        if holds >= length > max(MOST_PAGE, MOST_FOR_A_BYTE * len(raw)):
+        most = MOST_BY_SNAPPY if codec == CompressionCodec.SNAPPY else MOST_BY_LZ4
+        if (codec in _PIECEWISE or most * len(raw) + SLACK >= length) and length > max(
+            MOST_PAGE, MOST_FOR_A_BYTE * len(raw)
+        ):
             _require_length(raw, codec, length)
             reason = f"a page of {len(raw):,} bytes is not decompressed: it would take {length:,}"
             raise NotChecked(reason, "tool")
@@ -225,13 +227,6 @@ _PIECEWISE: dict[int, Literal["brotli", "gzip", "zstd"]] = {
     CompressionCodec.ZSTD: "zstd",
 }
 """The names by which pyarrow decompresses a stream."""
-
-_MOST_BY = {
-    CompressionCodec.SNAPPY: MOST_BY_SNAPPY,
-    CompressionCodec.LZ4: MOST_BY_LZ4,
-    CompressionCodec.LZ4_RAW: MOST_BY_LZ4,
-}
-"""Bytes that one byte of other codecs can stand for."""
 
 _SNAPPY = pa.Codec("snappy")
 _LZ4 = pa.Codec("lz4_raw")
