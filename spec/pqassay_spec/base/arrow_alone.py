@@ -1,6 +1,6 @@
 """Keep Arrow from importing pandas in programs that do not use pandas.
 
-When Arrow converts its first value, it imports pandas if that is installed, to recognize a series. The import takes longer, and more memory,
+When Arrow converts its first value, it imports pandas if that is installed, to recognize a series. The import takes more time and memory
 than judging most files. Arrow looks for pandas only once. Functions that import pandas themselves, such as ``to_pandas``, still work.
 
 Source: pyarrow, ``pandas-shim.pxi``.

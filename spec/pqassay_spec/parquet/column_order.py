@@ -1,15 +1,15 @@
-"""The order of a column's values, on which the meaning of its bounds, its page index and its sorting rests.
+"""The order of a column's values, which gives its bounds, its page index and its sorting their meaning.
 
-Bounds are bytes.  The footer's `ColumnOrder` of the column says how they compare, and where that names the type-defined
-order, the column's logical type, or its physical type if it has none:
+Bounds are bytes.  The footer's `ColumnOrder` of the column decides how they compare. If it is the type-defined
+order, the column's logical type decides, or its physical type if it has no logical type:
 
     >>> element = SchemaElement(name="depth", type=Type.INT32)
     >>> order = order_of(element, ColumnOrder(TYPE_ORDER=TypeDefinedOrder()))
     >>> key(order, bytes.fromhex("ffffffff")), key(order, bytes.fromhex("01000000"))
     (-1, 1)
 
-`key` turns bytes into something that Python compares like the order.  It is slow and readable; fast versions are tested
-to agree with it.
+`key` turns bytes into a value that Python compares in that order.  It is slow and readable; tests show that fast
+versions agree with it.
 
 Source: apache/parquet-format, ``parquet.thrift``, ``ColumnOrder``; ``LogicalTypes.md``.
 """
@@ -31,7 +31,7 @@ from pqassay_spec.parquet.schema.types import ANNOTATIONS, CONVERTED, WIDE_TIMES
 from pqassay_spec.parquet.thrift import ColumnOrder, ConvertedType, SchemaElement, Type, TypeDefinedOrder
 
 TYPE_DEFINED = ColumnOrder(TYPE_ORDER=TypeDefinedOrder())
-"""The order that the type defines: the only one of old."""
+"""The order that the type defines: the only one in early versions of the format."""
 
 
 class Order(Enum):
@@ -56,10 +56,10 @@ FLOATING = (Order.FLOAT, Order.HALF, Order.TOTAL, Order.HALF_TOTAL)
 """The orders of floating point columns."""
 
 SIGNED_ORDERS = (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF, Order.DECIMAL, Order.SIGNED_12)
-"""The type-defined orders that are signed comparison: the only ones that the deprecated ``min`` and ``max`` know."""
+"""The type-defined orders with signed comparison, the only comparison of the deprecated ``min`` and ``max``."""
 
 TOTAL = (Order.TOTAL, Order.HALF_TOTAL)
-"""The orders in which NaN has a place."""
+"""The orders that include NaN."""
 
 _BY_TYPE: dict[int | None, Order] = {
     Type.BOOLEAN: Order.BOOLEAN,
@@ -74,9 +74,9 @@ _UNSIGNED = (ConvertedType.UINT_8, ConvertedType.UINT_16, ConvertedType.UINT_32,
 
 
 def annotation_fits(element: SchemaElement) -> bool:
-    """Whether a leaf has no annotation, or one that is known and made for its physical type.
+    """Whether a leaf has no annotation, or a known annotation that fits its physical type.
 
-    For others, readers ignore the annotation and all statistics, which may follow an unknown order.
+    In other cases, readers ignore the annotation and all statistics, whose order is unknown.
     """
     if element.logicalType is not None:
         row = ANNOTATIONS.get(annotation_of(element) or "")
@@ -88,9 +88,9 @@ def annotation_fits(element: SchemaElement) -> bool:
 
 
 def type_order(element: SchemaElement) -> Order | None:
-    """The type-defined order of a leaf; ``None`` where Parquet defines none, as for INT96 and intervals.
+    """The type-defined order of a leaf; ``None`` if Parquet does not define one, as for INT96 and intervals.
 
-    A leaf whose annotation does not fit (`annotation_fits`) has none either: its bounds are to be ignored.
+    A leaf whose annotation does not fit (`annotation_fits`) does not have an order either: its bounds must be ignored.
     """
     if not annotation_fits(element) or is_unordered(element):
         return None
@@ -112,7 +112,7 @@ def type_order(element: SchemaElement) -> Order | None:
 
 
 def is_unordered(element: SchemaElement) -> bool:
-    """Whether a leaf is of a type for which Parquet defines that there is no order, or no value to order."""
+    """Whether Parquet defines that the type of a leaf has no order, or no value to order."""
     logical = element.logicalType
     if logical is None:
         return element.converted_type == ConvertedType.INTERVAL
@@ -120,12 +120,12 @@ def is_unordered(element: SchemaElement) -> bool:
 
 
 def order_of(element: SchemaElement, column_order: ColumnOrder | None = TYPE_DEFINED) -> Order | None:
-    """The order of a leaf's values under a column order; ``None`` where there is none, or it is unknown.
+    """The order of a leaf's values under a column order; ``None`` if it has no order, or an unknown one.
 
     Args:
         element: The leaf.
-        column_order: The facts of the footer about its column. ``None``, no order at all, leaves bounds without meaning;
-            so does an order without a member, one of a later version of the format.
+        column_order: The column order in the footer. Without it (``None``), bounds have no meaning. The same is
+            true of an order without a member, which comes from a later version of the format.
     """
     if column_order is None:
         return None
@@ -144,11 +144,11 @@ WIDTHS: dict[int, int] = {
     Type.INT96: Int96Timestamp.size,
     **{kind: value.sizeof() for kind, value in FIXED_WIDTH.items()},
 }
-"""Bytes of one value of each physical type as a bound holds it."""
+"""Bytes of a bound of each physical type."""
 
 
 def width_of(element: SchemaElement) -> int | None:
-    """Bytes that every bound of a leaf has; ``None`` where they differ, or the schema does not say."""
+    """Bytes of every bound of a leaf; ``None`` if they vary, or the schema does not give the width."""
     if element.type == Type.FIXED_LEN_BYTE_ARRAY:
         return element.type_length
     return None if element.type is None else WIDTHS.get(element.type)
