@@ -1,11 +1,11 @@
 """The Thrift structs of Parquet, as tables in the order and with the names of ``parquet.thrift``.
 
-Everything that a Parquet file says about itself is one of these: the footer (`FileMetaData`), the page index
-(`ColumnIndex`, `OffsetIndex`), the bloom filter header and the page headers.  This module declares the footer; the
-schema is in `pqassay_spec.parquet.thrift_schema`, the rest in `pqassay_spec.parquet.thrift_pages`, and their names are here as well.
+All metadata of a Parquet file are in these structs: the footer (`FileMetaData`), the page index
+(`ColumnIndex`, `OffsetIndex`), the bloom filter header and the page headers.  This module declares the footer. The
+schema is in `pqassay_spec.parquet.thrift_schema`, the rest in `pqassay_spec.parquet.thrift_pages`; this module exports their names.
 
-Declared up to format version 2.14.0 (FILE logical type, chronological INT96 order, ALP encoding); what a later version adds
-arrives as an unknown field and keeps its bytes.
+The declarations go up to format version 2.14.0 (FILE logical type, chronological INT96 order, ALP encoding). Additions of later
+versions become unknown fields and keep their bytes.
 
 Source: apache/parquet-format, ``src/main/thrift/parquet.thrift``.
 """

@@ -1,6 +1,6 @@
-"""The Thrift structs of pages and of what is said about them: statistics, page headers, bloom filter headers and the page index.
+"""The Thrift structs of pages and their metadata: statistics, page headers, bloom filter headers and the page index.
 
-`pqassay_spec.parquet.thrift` has the names of this module as well, and says what is declared.
+`pqassay_spec.parquet.thrift` exports the names of this module, and lists the declared version.
 
 Source: apache/parquet-format, ``src/main/thrift/parquet.thrift``.
 """
@@ -43,7 +43,7 @@ class Encoding(IntEnum):
 
 
 DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
-"""Encodings of data pages whose values are indexes into a dictionary: two names of one encoding."""
+"""Encodings of data pages whose values are indexes into a dictionary: two names for the same encoding."""
 
 
 class CompressionCodec(IntEnum):
