@@ -248,5 +248,5 @@ def read_name(source: Source, header: Header, column: int) -> str:
 
 
 def read_u32s(raw: bytes, offset: int, count: int) -> list[int]:
-    """Numbers of 4 bytes, of which lists and entries consist."""
+    """Parse ``count`` unsigned numbers of 4 bytes, as in lists and entries."""
     return list(struct.unpack_from(f"<{count}I", raw, offset))
