@@ -1,4 +1,4 @@
-"""The search: rounds of drawing, shrinking and leaving out, until the time is over."""
+"""The search: rounds of drawing, shrinking and leaving out, until the time limit."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pqassay_suite.exploring.drawn_file import Question, QuestionError
 from pqassay_suite.exploring.ingredients import READ, ingredients, names_of, smaller
 
 MOST_SHRINKS = 50
-"""Files that are asked about while an example is shrunk; leaving out goes on from what there is then."""
+"""Most files to ask about while an example is shrunk; leaving out continues from the example at that point."""
 
 MOST_DRAWN = 1_000_000
-"""Examples of a round; the limits of the search end it long before."""
+"""Examples of a round; the limits of the search end it much earlier."""
 
 MOST_ROUNDS = 3
-"""How often everything that may be left out is tried again after something was."""
+"""Most passes over everything that may be left out; another pass follows if something was left out."""
 
 
 @dataclass(frozen=True)

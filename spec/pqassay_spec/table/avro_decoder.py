@@ -1,7 +1,7 @@
 r"""The fast decoder of Avro: a function for each type of a schema, made once.
 
 It decodes the same bytes as the grammar in `pqassay_spec.table.avro`, without recording places.  A decoder only detects *that*
-something is wrong; the traced grammar then finds *where*.  Records become lists in the order of their fields. Arrays of records with the two
+something is wrong; the traced grammar then finds *where*.  Records become lists in the order of their fields. Arrays of records with two
 fields ``key`` and ``value`` become dicts.
 
 >>> decode = decoder({"type": "array", "items": "long"})

@@ -154,7 +154,7 @@ def point_runs(raw: bytes) -> list[PointRun]:
     """
     runs: list[PointRun] = []
     left: list[tuple[int, str, ByteOrder, GeometryKind | None]] = [(1, "", ByteOrder.LITTLE, None)]
-    """For each open geometry: remaining members, and their kind if it is fixed. For a polygon: remaining rings, with axes and byte order."""
+    """For each open geometry: remaining members, and their kind if it is fixed. For a polygon: its rings, with axes and byte order."""
     position = 0
     while left:
         count, ring, order, member = left.pop()
