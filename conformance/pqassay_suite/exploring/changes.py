@@ -44,7 +44,7 @@ class Lie:
 
 
 Told = Callable[[Any, Any, int], tuple[str, Any] | None]
-"""From the footer's statistics, the chunk's parts and a page: the path within the chunk, and the false value; ``None`` without such a field."""
+"""From the footer's statistics, the chunk's parts and a page: the path within the chunk, and the false value; ``None`` without a field."""
 
 
 def _bound(name: str, other: str) -> Told:
