@@ -223,7 +223,7 @@ def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFil
 
 
 def judged_unsupported(bench: Bench) -> Judgement:
-    """Judge the output of a writer that cannot fulfill a request: no file, or one without the structure, whose rules and rows are judged."""
+    """Judge the output of a writer that cannot fulfill a request: no file, or one without the structure; its rules and rows are judged."""
     if not bench.output.is_file() or bench.output.is_symlink():
         return RIGHT
     judged = _judge_written(bench)

@@ -32,8 +32,8 @@ NO_ANSWER: Final = (2, 5, 6)
 def broken_reader_rules(result: Result) -> list[str]:
     """The rules for readers that a failure breaks, the most specific first; empty for failures of writers, linters and the driver.
 
-    A crash, and an error that was not raised on purpose, break the rule about errors before any other. A reader that reads all rows does not
-    skip, so it breaks no rule about skipping. A reader that returns the right rows without the index breaks no rule about reading.
+    A crash, and an error that was not raised on purpose, break the rule about errors before any other. A reader that reads all rows does
+    not skip, so it breaks no rule about skipping. If it returns the right rows without the index, it breaks no rule about reading.
     """
     if result.operation not in READING or result.severity is None or result.outcome == "protocol error":
         return []
