@@ -178,7 +178,7 @@ def _double(_kind: Any, literals: Sequence[Any]) -> Constants:
 
 
 def _float(_kind: Any, literals: Sequence[Any]) -> Constants:
-    """The constants of a comparison with floating point numbers: always doubles for Spark's double; for other types, Spark uses floats or doubles."""
+    """The constants of a comparison with a floating point number, if they are exact as floats: Spark compares as floats or as doubles."""
     for literal in literals:
         if isinstance(literal, bool) or not isinstance(literal, int | float):
             return None

@@ -104,7 +104,7 @@ class LakeIndexes:
             The reason for each file, by its path relative to the folder.
 
         Warns:
-                IndexWarning: Some files have a usable index, but other files have none, or a stale or damaged one.
+            IndexWarning: Some files have a usable index, but other files have none, or a stale or damaged one.
         """
         pruning = self.dataset.prune(condition)
         # A column without any index is an ordinary column; one that is indexed in some files deserves a warning.

@@ -61,7 +61,7 @@ class AskedColumn(NamedTuple):
 
 
 Reading: TypeAlias = Callable[[Any, DataType, str], Any]
-"""A function that returns the meaning of a constant in Spark, from the constant, the type of its column and the name of the test; or `UNSURE`."""
+"""Returns the meaning of a constant in Spark, from the constant, the type of its column and the name of the test; or `UNSURE`."""
 
 
 def as_given(literal: Any, kind: DataType, name: str) -> Any:
@@ -103,7 +103,7 @@ class _Questioner:
     may_be_old: bool
 
     def known(self, tree: Tree, *, negated: bool) -> Tree | None:
-        """The known part of a tree, with constants as Spark compares them: true wherever the tree may be true; ``None`` if nothing is known.
+        """The known part of a tree, with constants as Spark compares them, true wherever the tree may be true; ``None`` if nothing is known.
 
         Args:
             tree: A part of the predicate.

@@ -1,4 +1,4 @@
-"""Golden cases of unusual index directories: several directories, a damaged entry, a foreign extension, padded booleans, parts without values."""
+"""Golden cases of unusual index directories: several of them, damaged entries, foreign extensions, padded booleans, empty parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that are asked: their footers, which are read once, and the distinct sets in their index directories."""
+"""The files of a question: their footers, which are read once, and the distinct sets in their index directories."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Lake(DistinctSets):
 
     Args:
         listed: The files.
-        dataset: The same as Arrow's dataset.
-        progress: Called with the files that were read, and how many there are.
+        dataset: The same files as Arrow's dataset.
+        progress: Called with the number of files that were read, and of all files.
 
     Attributes:
         dataset: Arrow's dataset.

@@ -29,7 +29,7 @@ Role = Literal["writer", "reader", "both"]
 """The party that is obliged."""
 
 Tier = Literal["meta", "footer", "index", "pages", "values"]
-"""The part of a file that has to be read; each tier includes the previous ones. `meta`: what a table claims about its files; their sizes."""
+"""The part of a file that has to be read; each tier includes the previous ones. `meta`: claims of a table about its files; file sizes."""
 
 Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
 """A harm that a user notices when an engine relies on the broken structure."""
