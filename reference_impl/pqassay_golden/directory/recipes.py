@@ -182,5 +182,5 @@ def bad(
     decode: Answering | None = "either",
     **more: Any,
 ) -> Bad:
-    """An invalid case as one line of a table; readers may ignore its entries, but with ``decode="accept"`` must return `index_directory`."""
+    """An invalid case as one line of a table; readers may ignore entries, but with ``decode="accept"`` must return `index_directory`."""
     return Bad(f"dir/{name}", title, effect, f"dir/{parent}", mutation, rules, decode, since=SINCE, **more)

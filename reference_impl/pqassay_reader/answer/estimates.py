@@ -172,7 +172,7 @@ def _of_lake(lake: Lake, one: Aggregate, wanted: Sequence[_Sketched]) -> Estimat
 def _of_file(
     one: Aggregate, kind: IndexType, asked: _Sketched
 ) -> tuple[SchemaLeaf | None, list[bytes] | None]:
-    """The column in a file (``None`` if it is missing), and the fewest sketches for exactly these row groups (``None`` if there are none)."""
+    """The column in a file (``None`` if missing), and the fewest sketches for exactly these row groups (``None`` if there are none)."""
     file = asked.file
     leaves = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column or "")]
     if not leaves:
