@@ -33,7 +33,8 @@ class RowTables:
 
     Attributes:
         fields: The top-level fields that are read.
-        has_floats: Whether the condition names floating point numbers. Arrow then gets no condition, because it would skip NaN outside the bounds.
+        has_floats: Whether the condition names floating point numbers. Arrow then gets no condition, because it would skip NaN that is
+            outside the bounds.
         length: Bytes of the column chunks that were read so far.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Settle a condition from metadata before rows are read: find the row groups in which it may be true of a row, and those in which it is true of all rows.
+"""Settle a condition from metadata before rows are read: where it may be true of a row, and where it is true of all rows.
 
-The sources are partition values of folders, distinct sets, and the statistics of footers.  Unknown parts stay open.  Bounds prove that a condition is true
-of all rows only if the footer counts no nulls, because a comparison is not true of a null.
+The sources are partition values of folders, distinct sets, and the statistics of footers.  Unknown parts stay open.  Bounds prove
+that a condition is true of all rows only if the footer counts no nulls, because a comparison is not true of a null.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Tally:
         return columns | ({f"lo{at}": low, f"hi{at}": high} if name in self._bounded else {})
 
     def _add(self, *parts: pa.Table) -> None:
-        """Add parts: their rows ``w``, and for each measure the number of values ``n``, their sum ``x``, the least ``lo`` and the greatest ``hi``."""
+        """Add parts: rows ``w``, and for each measure the number of values ``n``, sum ``x``, the least ``lo`` and the greatest ``hi``."""
         given = pa.concat_tables([self._nothing, *parts], promote_options="permissive")
         self._cursor.register("given", given)
         output, powers = [*self._keys.values(), "sum(w) AS w"], ["*"]
@@ -199,7 +199,7 @@ class Tally:
         return pa.table(columns, [name for name, _ in asked.output])
 
     def _groups(self) -> pa.Table:
-        """A row for each group: its keys and rows, and for each measure the number of values, sum and bounds; numbers by their powers of two."""
+        """A row for each group: keys and rows, and for each measure the number of values, sum and bounds; numbers by powers of two."""
         output = [*self._keys.values(), "coalesce(sum(w), 0)::BIGINT AS w"]
         for name, at in self._measures.items():
             output.append(f"coalesce(sum(n{at}), 0)::BIGINT AS n{at}")

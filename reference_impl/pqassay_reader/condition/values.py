@@ -37,7 +37,7 @@ class Interval(NamedTuple):
 
 
 Sides = tuple[tuple[str, Any], ...]
-"""An interval as comparisons with values: ``=`` for a single value; otherwise ``>`` or ``>=``, then ``<`` or ``<=``, for each end that exists."""
+"""An interval as comparisons with values: ``=`` for a single value; otherwise ``>`` or ``>=``, then ``<`` or ``<=``, if they exist."""
 
 
 @dataclass(frozen=True)

@@ -351,7 +351,7 @@ def _table_folder(listed: ListedFiles, table: str | None) -> str | None:
 def _fresh(
     listed: ListedFiles, schema: pa.Schema, column: str, rows: pa.Table
 ) -> tuple[WholeFiles, list[int]]:
-    """The values of a column in the rows of a table for files in their current state, and the numbers of files that are in the table in an older state.
+    """The values of a column in a table for files in their current state, and the numbers of files that it has in an older state.
 
     The rows of the latest run of a file count, if all of them describe its current state.
     """

@@ -67,7 +67,7 @@ class _Described(NamedTuple):
 def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _Described]:
     """The snapshot for the current Parquet file, and the expected snapshots of that file.
 
-    After the part that the newest snapshot describes, the file may have unpublished bytes; an earlier snapshot must describe the whole file.
+    After the part that the newest snapshot describes, the file may have unpublished bytes; earlier snapshots must describe the whole file.
     """
     exact = [one for one in snapshots if one.fields.parquet_file_size == data.size]
     unpublished = [one for one in snapshots[:1] if one.fields.parquet_file_size < data.size]

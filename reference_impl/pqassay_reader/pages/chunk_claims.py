@@ -322,7 +322,7 @@ class ChunkClaims:
         return set(candidate_pages(index, None, "is not null")) if pages is None else pages
 
     def _is_not_held(self, raw: bytes) -> bool:
-        """True if the bloom filter leaves no row. Zeros of both signs are equal, and hash apart; NaN equals nothing."""
+        """Whether the bloom filter excludes a value. Zeros of both signs are equal, but have different hashes; NaN equals nothing."""
         try:
             bitset = self.bitset
         except Mistrusted:
@@ -332,7 +332,7 @@ class ChunkClaims:
 
 
 def _beside_intervals(index: ColumnIndex, order: Order | None, values: Values) -> list[int]:
-    """The pages that may hold a null or a NaN that is in a set, or any value where all values are."""
+    """The pages that may have a null or a NaN that is in the set, or any value if the set has all values."""
     pages: set[int] = set()
     if values.null:
         pages.update(candidate_pages(index, None, "is null"))

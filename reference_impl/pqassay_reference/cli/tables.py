@@ -1,4 +1,4 @@
-"""Tables of text: drawn on a terminal, plain columns in a pipe, where other programs read them."""
+"""Tables as text: aligned and drawn on a terminal, plain columns in a pipe for other programs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class PrintedTable:
     """A table.
 
     Attributes:
-        title: What is above it; may be empty.
+        title: The line above it; may be empty.
         headings: The names of its columns.
-        rows: Its cells, row by row; numbers are written as they are.
+        rows: Its cells, row by row; numbers stay as they are.
         right: Columns that are aligned to the right.
     """
 
