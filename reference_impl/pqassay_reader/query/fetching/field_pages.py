@@ -215,7 +215,7 @@ class FieldPages:
         return values
 
     def _require_nanoseconds(self, content: bytes, values: Any) -> None:
-        """Raise `Undecodable` if an INT96 is outside the years that 64 bits of nanoseconds cover, because Arrow would return another year."""
+        """Raise `Undecodable` if an INT96 is outside the years that 64 bits of nanoseconds cover, because Arrow would change its year."""
         if all(element.type != Type.INT96 for element in self.field.elements):
             return
         file = pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="s")
