@@ -166,7 +166,6 @@ def run(
         The results, in the order of the tasks.
 
     Raises:
-    Raises:
         PySparkException: A task failed more often than Spark allows.
         KeyboardInterrupt: This, or another exception that ends the wait; the job is cancelled.
     """

@@ -199,8 +199,8 @@ def write_matrix(spark: SparkSession, out: str) -> None:
 def write_case(spark: SparkSession, case: WriterCase, out: str) -> None:
     """Write a case with Spark into the folder ``out``, which must not exist, as one file unless it is partitioned.
 
-    The session has the settings of the case during that time. Write one case after the other: when several are written at the same
-    time, some lose their options.
+    The session has the settings of the case during that time. Cases must be written one after the other: when several are
+    written at the same time, some lose their options.
     """
     with session_settings(spark, {"spark.sql.session.timeZone": "UTC", **case.settings}):
         frame = spark.createDataFrame(list(case.rows), case.schema).coalesce(1)

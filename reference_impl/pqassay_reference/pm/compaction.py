@@ -104,7 +104,7 @@ def compact_files(
     Raises:
         Malformed: A file is damaged.
         Unsupported: ``_pm`` cannot describe the Parquet file.
-        Refused: A file has content that cannot be written, the newest snapshot is not of the Parquet file, or the transaction does not fit it.
+        Refused: A file has content that cannot be written, the newest snapshot is not of the Parquet file, or the transaction is not of it.
         BusyError: Another process is writing ``_pm`` or ``_txn``.
         OSError: A file cannot be read or written.
     """

@@ -77,8 +77,7 @@ def ordered_values(column: DescribedColumn, stored: Any) -> OrderedValues:
         stored: A chunked array of its physical type, or of references to a dictionary of it.
 
     Raises:
-        Undecodable: A row refers to an entry that its dictionary does not have.
-    Undecodable: A row refers to a missing entry of its dictionary.
+        Undecodable: A row refers to a missing entry of its dictionary.
     """
     _require_entries(column, stored)
     array: Any = stored.unify_dictionaries().combine_chunks()

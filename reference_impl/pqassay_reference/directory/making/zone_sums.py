@@ -170,7 +170,7 @@ def _totals(column: DescribedColumn, values: Any, groups: Groups) -> Any:
 
 
 def _double_sums(numbers: NDArray[np.float64], groups: Groups) -> Any:
-    """The exact sums of the finite doubles of each group: the mantissas of each exponent are summed in two parts, which fit into doubles."""
+    """The exact sums of the finite doubles of each group: mantissas are summed by exponent, in two parts, which fit into doubles."""
     totals = np.zeros(groups.group_count, object)
     for start in range(0, len(numbers), _AT_ONCE):
         finite, of_rows = numbers[start : start + _AT_ONCE], groups.of_rows[start : start + _AT_ONCE]

@@ -10,7 +10,7 @@ INT64. A bare integer may therefore be one of several types, while the annotatio
     >>> fit(ArrowType(Kind.DURATION), column).name
     'FOLLOWED'
 
-Source: the behavior of the writers of apache/arrow and apache/arrow-rs. Which false types readers follow was measured with
+Source: apache/arrow and apache/arrow-rs, the behavior of their writers. Which false types readers follow was measured with
 pyarrow 26.0, Polars 2.1 and DataFusion 55.0.
 """
 

@@ -7,7 +7,7 @@ Types of numpy are not included: for them, pandas uses the type of the column.
     >>> [is_made_of(name, text) for name in ("string", "Int64", "int64", "object")]
     [True, False, True, True]
 
-Source: the results of pandas 2.3 with pyarrow 26.0; https://pandas.pydata.org/docs/development/developer.html.
+Source: pandas 2.3 through pyarrow 26.0, the results of both; https://pandas.pydata.org/docs/development/developer.html.
 """
 
 from __future__ import annotations

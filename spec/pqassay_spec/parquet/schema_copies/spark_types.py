@@ -4,7 +4,7 @@
     >>> is_stored_as("integer", column), is_stored_as("short", column), is_stored_as("of a later version", column)
     (True, False, True)
 
-Source: the behavior of ``ParquetToSparkSchemaConverter`` and ``ParquetWriteSupport`` in apache/spark. Which false types Spark follows
+Source: apache/spark, the behavior of ``ParquetToSparkSchemaConverter`` and ``ParquetWriteSupport``. Which false types Spark follows
 was measured with Spark 4.3.
 """
 
