@@ -137,8 +137,8 @@ def cause_of(
 ) -> str:
     """A text that is the same for results with one cause.
 
-    A crash is identified by the line that reports it and the first frame below, a refusal by its class and
-    message, and wrong rows by their difference, whatever the question and structure.
+    A crash is identified by the line that reports it and the first frame below, and a refusal by its class and
+    message. Wrong rows are identified by their difference, for every question and structure.
 
     Args:
         operation: The operation of the request.

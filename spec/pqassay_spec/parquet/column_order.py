@@ -155,7 +155,7 @@ def width_of(element: SchemaElement) -> int | None:
 
 
 def bound_width(element: SchemaElement) -> int | None:
-    """Bytes that make whatever has them a bound of a leaf whose annotation fits; ``None`` where there is more to ask, see `is_bound`.
+    """Width in bytes that is enough to be a valid bound of a leaf whose annotation fits; ``None`` if `is_bound` must check more.
 
     >>> bound_width(SchemaElement(name="id", type=Type.INT64))
     8
@@ -170,8 +170,8 @@ def bound_width(element: SchemaElement) -> int | None:
 def is_bound(element: SchemaElement, raw: bytes) -> bool:
     """Whether bytes can bound the values of a leaf whose annotation fits.
 
-    They are the PLAIN bytes of one value, without a length. For a FIXED_LEN_BYTE_ARRAY that compares byte by byte they
-    may be the first bytes alone: writers cut long bounds.
+    They are the PLAIN bytes of one value, without a length. For a FIXED_LEN_BYTE_ARRAY that compares byte by byte,
+    a prefix is enough: writers truncate long bounds.
     """
     if element.type == Type.BOOLEAN:
         return raw in (b"\0", b"\1")
@@ -184,7 +184,7 @@ def is_bound(element: SchemaElement, raw: bytes) -> bool:
 
 
 def signed_key(element: SchemaElement, raw: bytes) -> Any:
-    """A deprecated bound as Python compares it: by signed comparison; ``None`` where that is not an order of the leaf."""
+    """The key of a deprecated bound, by signed comparison; ``None`` if the leaf does not have that order."""
     order = type_order(element)
     return key(order, raw) if order in SIGNED_ORDERS else None
 
@@ -203,11 +203,11 @@ _FORMATS: dict[tuple[Order, int], str] = {
     for order, numbers in _NUMBERS.items()
     for number in numbers
 }
-"""The numbers of each order by their widths, as formats of Python's ``struct``."""
+"""The formats of Python's ``struct`` for the numbers of each order, by width in bytes."""
 
 
 def number_of(order: Order, raw: bytes) -> int | float | None:
-    """The number that bytes stand for, NaN included; ``None`` where they are not a number of this order."""
+    """The number that bytes encode, NaN included; ``None`` if they are not a number of this order."""
     if isinstance(raw, StandIn):
         found: int | float | None = raw.result(_numbers, order)
         return found
@@ -223,7 +223,7 @@ def number_of(order: Order, raw: bytes) -> int | float | None:
 
 
 def _numbers(order: Order, raws: Sequence[bytes]) -> list[int | float | None]:
-    """The number that each of many values is, faster where all are of one width."""
+    """The `number_of` each of many values, faster if all have the same width."""
     if len(raws) > 1 and len(set(map(len, raws))) == 1:
         code = _FORMATS.get((order, len(raws[0])))
         if code is not None:
@@ -232,20 +232,20 @@ def _numbers(order: Order, raws: Sequence[bytes]) -> list[int | float | None]:
 
 
 def is_nan(order: Order, raw: bytes) -> bool:
-    """Whether bytes are a NaN of a floating point column."""
+    """Whether bytes encode a NaN of a floating point column."""
     value = number_of(order, raw) if order in FLOATING else None
     return value is not None and value != value  # noqa: PLR0124 - NaN alone differs from itself
 
 
 def excludes_numbers(order: Order, raw: bytes, *, above: bool) -> bool:
-    """Whether a bound is a NaN that lies on the wrong side of all numbers, by its sign.
+    """Whether a bound is a NaN that, by its sign, excludes all numbers.
 
-    A reader that takes NaN for the greatest value finds no number above such a lower bound.
+    A reader that treats NaN as the greatest value finds no number above such a lower bound.
 
     Args:
-        order: That of the column.
+        order: The order of the column.
         raw: The bound.
-        above: Whether it is the upper one.
+        above: Whether it is the upper bound.
 
     >>> [excludes_numbers(Order.FLOAT, bytes.fromhex("0000c07f"), above=above) for above in (False, True)]
     [True, False]
@@ -254,7 +254,7 @@ def excludes_numbers(order: Order, raw: bytes, *, above: bool) -> bool:
 
 
 def key(order: Order, raw: bytes) -> Any:
-    """Bytes as Python compares them in an order; ``None`` where they have no place in it: NaN, or no value of the type.
+    """The sort key of bytes in an order; ``None`` if they are not in the order: NaN, or not a value of the type.
 
     >>> key(Order.DECIMAL, bytes.fromhex("ff6a")), key(Order.FLOAT, bytes.fromhex("0000c07f"))
     (-150, None)
@@ -281,7 +281,7 @@ def key(order: Order, raw: bytes) -> Any:
 _COMPARED_AS_NUMBERS = (Order.BOOLEAN, Order.SIGNED, Order.UNSIGNED, Order.FLOAT, Order.HALF)
 
 SIGN = 0x80
-"""The bit of a negative number in the byte that holds its sign: the last of a little-endian number, the first of a big-endian one."""
+"""The sign bit within the byte that contains it: the last byte of a little-endian number, the first of a big-endian one."""
 
 
 class Zeros(NamedTuple):
@@ -292,7 +292,7 @@ class Zeros(NamedTuple):
 
 
 def zeros(width: int) -> Zeros:
-    """The two zeros of a floating point type of a width in bytes.
+    """The two zeros of a floating point type of the given width in bytes.
 
     >>> [raw.hex() for raw in zeros(4)]
     ['00000080', '00000000']
@@ -302,7 +302,7 @@ def zeros(width: int) -> Zeros:
 
 
 def key_by_signed_bytes(raw: bytes) -> bytes:
-    """Bytes as Python compares them in the order of signed bytes, which some writers of the deprecated bounds meant.
+    """The sort key of bytes in the order of signed bytes, which some writers of the deprecated bounds used.
 
     >>> key_by_signed_bytes(bytes.fromhex("ff")) < key_by_signed_bytes(bytes.fromhex("01"))
     True
@@ -311,7 +311,7 @@ def key_by_signed_bytes(raw: bytes) -> bytes:
 
 
 def keys(order: Order, raws: Sequence[bytes]) -> list[Any]:
-    """The `key` of each of many values, faster where all are numbers of one width.
+    """The `key` of each of many values, faster if all are numbers of the same width.
 
     >>> keys(Order.SIGNED, [bytes.fromhex("ffffffff"), bytes.fromhex("01000000")])
     [-1, 1]
@@ -325,7 +325,7 @@ def keys(order: Order, raws: Sequence[bytes]) -> list[Any]:
 
 
 def shown(order: Order | None, raw: bytes) -> str:
-    """A value or a bound for messages."""
+    """A value or a bound as text for messages."""
     if order is Order.TIMESTAMP and (found := key(order, raw)):
         return f"Julian day {found[0]}, {found[1]} ns"
     value = None if order is None else number_of(order, raw)

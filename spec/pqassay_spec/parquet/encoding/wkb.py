@@ -1,6 +1,6 @@
-"""Well-known binary: the geometries of GEOMETRY and GEOGRAPHY columns, as far as their coordinates go.
+"""Well-known binary: the coordinates of geometries in GEOMETRY and GEOGRAPHY columns.
 
-A geometry is a byte that tells the byte order, a number that tells its kind, and what that kind holds:
+A geometry is a byte for the byte order, a number for its kind, and the content of that kind:
 
     >>> point = bytes.fromhex("01 01000000 000000000000f03f 0000000000000040")
     >>> list(coordinates(point))
@@ -21,7 +21,7 @@ from construct import Byte, Float64l, Int32ul
 from pqassay_spec.base.errors import Malformed, Unsupported
 
 Coordinate = tuple[float, float, float | None, float | None]
-"""x, y, z, m; the last two where the geometry has them."""
+"""x, y, z, m; z and m are ``None`` if the geometry lacks them."""
 
 
 class ByteOrder(IntEnum):
@@ -48,15 +48,15 @@ MEMBERS = {
     GeometryKind.MULTI_LINE_STRING: GeometryKind.LINE_STRING,
     GeometryKind.MULTI_POLYGON: GeometryKind.POLYGON,
 }
-"""The kind of all members of a geometry of several; those of a collection are of any."""
+"""The kind of the members of each multi-geometry; members of a collection may have any kind."""
 
 AXES_STEP = 1000
-"""The number of a kind is raised by this with z, by twice as much with m, by three times as much with both."""
+"""Added to the number of a kind once for z, twice for m, three times for both."""
 
 _Z, _M, _ZM = 1, 2, 3
 
 AXES_BEYOND_THE_PLANE = "zm"
-"""Axes that a geometry may have beside x and y."""
+"""Axes that a geometry may have in addition to x and y."""
 
 
 def axes_of(code: int) -> str:
