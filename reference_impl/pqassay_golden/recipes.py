@@ -314,7 +314,7 @@ class Bad(Invalid):
             value["row_groups"] = list(value["row_groups"])
             value["row_groups"][int(damaged[1]) if damaged else 0] = {}
         elif family in STRUCTURES:
-            # as it is written; where a recorded length cuts it, it is still whole for who reads it from its offset on
+            # as it is written: even if a recorded length cuts it, readers that start at its offset see all of it
             with contextlib.suppress(FormatError):
                 value = STRUCTURES[family](BytesSource(data), parent.column or "", ())
         else:

@@ -239,7 +239,7 @@ def tags_of_chunk(chunk: ColumnChunkUnderTest) -> Iterator[str]:
         yield from (
             f"encoding.{_dashed(_named(Encoding, encoding))}" for _, _, encoding in chunk.unusual_levels
         )
-    except (FormatError, NotApplicable, NotChecked):  # what the footer says about its encodings has to do
+    except (FormatError, NotApplicable, NotChecked):  # use the encodings of the footer instead
         yield from (f"encoding.{_dashed(_named(Encoding, encoding))}" for encoding in facts.encodings)
 
 

@@ -361,9 +361,7 @@ def plain_bytes(value: Written, kind: int | None) -> bytes | None:
             return bytes(stored.build(float(value.float)))
         case int() | LongInteger() if not isinstance(value, bool) and kind in UNSIGNED:
             number = value if isinstance(value, int) else int(value.int)
-            widths = (
-                FIXED_WIDTH if number < 0 else UNSIGNED
-            )  # the bytes of a number that both hold are the same
+            widths = FIXED_WIDTH if number < 0 else UNSIGNED  # a number has the same bytes in both
             return bytes(widths[Type(kind)].build(number))
         case _:
             return None

@@ -45,7 +45,7 @@ def missing_capability(
         lacks: The capabilities that it declares as missing. A missing name includes all names that begin with it.
     """
     declared = _implied(tuple(capabilities))
-    if operation == "read":  # any reader of Parquet, whatever it knows of the family
+    if operation == "read":  # any reader of Parquet, even without support for the family
         needed = ["read"]
     else:
         needed = [name for name in requires if operation != "scan" or name not in NOT_FOR_SCANS]

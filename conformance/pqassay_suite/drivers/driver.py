@@ -228,7 +228,7 @@ class DriverUnderTest:
                 break
             answers = self._ask(replace(request, queries=left), [query.seq for query in left], folder)
             replies |= answers
-            if number == 0:  # the others may be new ones because of what this process did
+            if number == 0:  # later ones may start new processes because of this one
                 self._mine.had_answered = self.serves and self._session.answered > 0
             last = answers[max(answers)] if answers else None
             if isinstance(last, NoAnswer) and last.timed_out:
@@ -297,7 +297,7 @@ class DriverUnderTest:
             folder.mkdir(exist_ok=True)
             reply.unlink(missing_ok=True)
             question.write_text(text, encoding="ascii")
-        except OSError as error:  # by what it did to the folder when it was asked before
+        except OSError as error:  # an earlier request may have changed the folder
             ended = Ended(0, timed_out=False, stderr="")
             return ended, _no_answer(ended, f"it damaged its folder: {error.strerror or error}")
         command = [*self.settings.command, str(question), str(reply)]

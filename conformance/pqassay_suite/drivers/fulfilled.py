@@ -129,4 +129,4 @@ PROBLEMS: Mapping[str, Callable[[Written, Any], str]] = {
     "codec": _codec,
     "indexes": _missing_index,
 }
-"""For each wish, a function that describes what in a file does not fulfill it; the text is empty if it is fulfilled."""
+"""For each wish, a function that returns the problem of a file with it; empty if the wish is fulfilled."""

@@ -155,7 +155,7 @@ class Implementation:
     def state(self) -> str:
         """A digest of its sources and of the sources that all drivers of its language share."""
         total = hashlib.sha256()
-        if VENV in self.build:  # an environment is built, and the driver runs in it as it is
+        if VENV in self.build:  # the environment is built; the driver itself runs without a build
             requirements = self.folder / REQUIREMENTS
             total.update("\n".join(self.build).encode())
             total.update(requirements.read_bytes() if requirements.is_file() else b"")

@@ -28,8 +28,8 @@ def foretold_by(
     """The golden case whose expected failure explains a finding; ``None`` if the finding is new.
 
     Only valid cases count.  A crash and a refusal are recognized by their words.  Wrong rows are recognized if those of
-    the case have the same description, and the case has columns of the same kinds and all special values that
-    the finding needs.
+    the case have the same description. The case must also have columns of the same kinds and all special values
+    that the finding needs.
     """
     for entry in entries:
         if entry.cause is None or entry.outcome not in OUTCOMES:

@@ -172,7 +172,7 @@ class Search:
             )
         except (NoSuchExample, Unsatisfiable):
             return True
-        except Flaky:  # a driver that answers differently: what was met is asked again below
+        except Flaky:  # the driver is unstable: the target is asked again below
             return False
         return False
 

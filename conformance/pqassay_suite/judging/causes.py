@@ -193,7 +193,7 @@ def _crash(stderr: str, names: Collection[str]) -> str:
     message = lines[place]
     if message.endswith(":") and place + 1 < len(
         lines
-    ):  # a panic of Rust says where, and what in the next line
+    ):  # a panic of Rust gives the place, and the message in the next line
         place += 1
         message = f"{message} {lines[place].strip()}"
     frame = next((match for line in lines[place + 1 :] if (match := _FRAME.search(line))), None)

@@ -102,7 +102,7 @@ def difference_of_rows(
     same_count = len(wanted) == len(found)
     if pairs := _paired(missing, strange, same_count):
         return _most_frequent([one for pair in pairs for one in _of_rows(*pair)])
-    if same_count:  # rows that the file has may still have come in place of others, where a value tells so
+    if same_count:  # rows of the file may still replace others, if a value shows it
         pairs = _paired(missing, extra, same_count)
         kind = _most_frequent([one for pair in pairs for one in _of_rows(*pair)] or [Difference("", False)])
         if kind.is_telling and not kind.words.endswith(LENGTHS):

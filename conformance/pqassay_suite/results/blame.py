@@ -171,7 +171,7 @@ class Judge:
             self.shares[name] = failing / max(failing + reading, 1)
 
     def culprits(self, failure: Failure) -> set[str]:
-        """The ids of the features to blame for a failure; none if no feature is."""
+        """The ids of the features to blame for a failure; may be empty."""
         if failure.is_named:
             return set().union(*(self.of_column(column) for column in failure.columns))
         columns = [column for column in failure.columns if not self.is_read(column)]

@@ -59,7 +59,7 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
         stop(f"Spark is not installed. Install it with: {install('spark')}")
     if not is_connected(session):
         server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
-        if server is not None:  # it would print a traceback when Java goes away, which is said elsewhere
+        if server is not None:  # it would print a traceback when Java ends, which is reported elsewhere
             server.handle_error = _say_nothing
     try:
         if ship:

@@ -129,7 +129,7 @@ def _is_part_of_index_table(target: targets.Target, name: str) -> bool:
         with target.opened() as source:
             metadata, _ = read_footer(source, read_framing(source))
     except (FormatError, OSError):
-        return False  # a data file may be called so; what is wrong with it will be said
+        return False  # a data file may have such a name; its errors are reported later
     key = index_table.VERSION_KEY.decode()
     return any(pair.key == key for pair in metadata.key_value_metadata or [])
 

@@ -78,7 +78,7 @@ def connected(address: str, name: str) -> SparkSession:
     _require_listener(address)
     try:
         session = SparkSession.builder.appName(name).remote(address).getOrCreate()
-        _ = session.version  # a server is spoken to when it is asked for something
+        _ = session.version  # connects, because the connection is made at the first request
     except ImportError as error:
         raise SparkStartError(
             f"{plain_words(str(error))}. Spark Connect needs more: {install('connect')}"

@@ -82,7 +82,7 @@ def require_java() -> int:
         raise JavaMissingError(f"{java} does not start ({error})") from None
     version = parse_version(answer.stderr + answer.stdout)
     if answer.returncode != 0 or version is None:
-        # macOS ships a stub of this name that only says where to get Java
+        # macOS has a stub with this name that only prints where to get Java
         said = " ".join((answer.stderr + answer.stdout).split())[:200].rstrip(".")
         raise JavaMissingError(f"{java} is not a Java runtime: {said or 'it prints nothing'}")
     if version < MINIMUM:

@@ -173,7 +173,7 @@ def _left_out(
     if is_set(spark, "spark.sql.parquet.fieldId.read.enabled"):
         return {}, ()  # then Spark finds columns by numbers, and indexes speak of names
     if not names:
-        return {}, ()  # a URI that Spark takes for a pattern: what it lists is below other folders
+        return {}, ()  # Spark treats this URI as a pattern, so the files are below other folders
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
     # Uses the whole path: with the option `basePath`, folders above the root are partitions, too.
     above = local_path(spark_location(root))

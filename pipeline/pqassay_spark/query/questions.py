@@ -103,7 +103,7 @@ class _Questioner:
     may_be_old: bool
 
     def known(self, tree: Tree, *, negated: bool) -> Tree | None:
-        """The known part of a tree, with constants as Spark compares them, true wherever the tree may be true; ``None`` for no known part.
+        """The known part of a tree, with constants as Spark compares them: true if the tree may be true. ``None`` if nothing is known.
 
         Args:
             tree: A part of the predicate.

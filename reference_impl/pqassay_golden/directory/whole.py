@@ -87,7 +87,7 @@ MANY = TinyParquet(
     row_group_rows=50,
 )  # fmt: skip
 
-# ----------------------------------------------------------------------------------- what no program makes twice
+# --------------------------------------------------------------------- blobs that differ each time they are made
 
 HLL_OF_GROUPS = (
     bytes.fromhex("0201070c03080208db1b020f9ac2a10f"),

@@ -136,7 +136,7 @@ def _decode(request: Request, _: str) -> Answer:
     index = extract_file(request["file"])
     values = list(index.values)
     if values == [""] and _holds_no_value(request["file"], request.get("column")):
-        values = []  # an empty payload: only the column tells what it stands for
+        values = []  # an empty payload: only the column shows its meaning
     value: Answer = {"values": values, "layout": index.layout.value, "offset": index.offset}
     return {"answer": "accept", "value": value}
 

@@ -246,7 +246,7 @@ def _progress_bar(found: Scan, *, is_free: bool) -> Generator[None]:
         yield
 
 
-# ------------------------------------------------------------------------------------------------------- what is put
+# ------------------------------------------------------------------------------------------------------------ output
 
 
 def _put_rows(found: Scan, form: Form, output: Path | None, *, is_cut: bool, is_silent: bool) -> None:

@@ -351,7 +351,7 @@ def _table_folder(listed: ListedFiles, table: str | None) -> str | None:
 def _fresh(
     listed: ListedFiles, schema: pa.Schema, column: str, rows: pa.Table
 ) -> tuple[WholeFiles, list[int]]:
-    """The values of a column in a table for files in their current state, and the numbers of files that it has in an older state.
+    """The values of a column in a table for files in their current state, and the numbers of files in an older state.
 
     The rows of the latest run of a file count, if all of them describe its current state.
     """
@@ -362,7 +362,7 @@ def _fresh(
     runs, sizes, modified, nulls = (
         rows.column(name).to_numpy().astype(np.int64) for name in ("run", "size", "modified", "null_count")
     )
-    latest = np.full(len(listed.paths) + 1, -1, np.int64)  # the last one is that of files which are not there
+    latest = np.full(len(listed.paths) + 1, -1, np.int64)  # the last item is for missing files
     np.maximum.at(latest, file, runs)
     counts = (file >= 0) & (runs == latest[file])
     # Without a modification time, it is unknown whether the file has changed.

@@ -378,7 +378,7 @@ def _readings(column: pm.ColumnDescriptor, raw: bytes) -> list[Any]:
     return [raw, signed] if tag not in set(ColumnType) else [raw]
 
 
-# ----------------------------------------------------------------------------------- what blocks are used for
+# --------------------------------------------------------------------------------------------- uses of blocks
 
 
 def _ranges(linted: Linted, snapshot: Snapshot) -> None:

@@ -215,7 +215,7 @@ class FileScan:
         self.ranges.metadata, self.ranges.data = Fetched(), Fetched()
         self._stack.close()
 
-    # ------------------------------------------------------------------------------------ what is left of the file
+    # --------------------------------------------------------------------------------------------------- remaining
 
     def windows(self) -> Iterator[Window]:
         """Yield the windows of remaining rows, in the order of the rows. Raises the errors of `GroupScan`."""
@@ -399,7 +399,7 @@ class FileScan:
         for rung, read_of_it in ((Rung.LATE, late), (Rung.DICTIONARIES, lean), (Rung.FETCH, fetched)):
             self._counters.count(rung, read_of_it)
             self._counters.count(rung, unread)
-        fetched.rows = 0  # those of the result are counted where the limit cuts it
+        fetched.rows = 0  # rows of the result are counted where the limit is applied
         self._counters.count(Rung.STREAM, fetched)
         trace = self._query.trace
         if trace is not None:

@@ -88,7 +88,7 @@ class GroupScan:
         self._facts, self._ranges, self._question = facts, ranges, question
         self._claims: dict[str, ChunkClaims | None] = {}
 
-    # ---------------------------------------------------------------------------------- what the file says
+    # -------------------------------------------------------------------------------------------- metadata
 
     def rows_of_group(self) -> Rows:
         """All rows or none, by statistics and bloom filters."""

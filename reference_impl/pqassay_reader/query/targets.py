@@ -114,7 +114,7 @@ class LocalFile(FileSource):
 
 
 class _OpenedAhead:
-    """A file behind a URI that is opened while the store is asked whether it is a file, so the two requests do not wait for each other.
+    """A file behind a URI, opened while another request asks the store whether it is a file.
 
     Calling it opens the file; the first call returns the file that is already open.
     """

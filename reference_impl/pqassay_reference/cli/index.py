@@ -395,7 +395,7 @@ def refresh(files: Files, inside_table: InsideTable = False) -> None:
 index_app.command(epilog=idx1.EXTRACT_EXAMPLE)(idx1.extract)
 
 
-# ---------------------------------------------------------------------------------------------------- what is said
+# ---------------------------------------------------------------------------------------------------------- output
 
 
 def _described(entry: Entry) -> str:

@@ -219,7 +219,7 @@ def chain_table(links: Sequence[ChainLink], data_size: int | None) -> PrintedTab
     return PrintedTable("Snapshots, the newest first", headings, rows, right=frozenset(range(6)))
 
 
-# ------------------------------------------------------------------------------------------------ where a time is
+# ------------------------------------------------------------------------------------------------ search of times
 
 
 def times_found(reader: PmReader, row_groups: Sequence[int]) -> list[tuple[int, int, str, str]]:

@@ -160,7 +160,7 @@ def _rewritten(
             commit(storage, moved(table, data.absolute().parent, folder, done.parquet_after))
             return done
     unfinished = folder.with_name(f".{folder.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)  # what a kill left; the lock of `_pm` keeps others out
+    shutil.rmtree(unfinished, ignore_errors=True)  # left by a killed process; `_pm` is locked now
     unfinished.mkdir()
     try:
         with FileSource(data) as source, about(source.name):

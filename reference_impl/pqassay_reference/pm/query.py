@@ -136,7 +136,7 @@ def has_only_nulls(column: SnapshotColumn, chunk: pm.ColumnChunk, num_rows: int)
     return is_all_null(Facts(column, chunk.num_values, _null_count(chunk), None, None))
 
 
-# --------------------------------------------------------------------------------------------- what to leave out
+# ------------------------------------------------------------------------------------------------------ skipping
 
 
 def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
@@ -205,7 +205,7 @@ def _null_count(chunk: pm.ColumnChunk) -> int | None:
     return chunk.null_count if chunk.stat_flags & StatFlag.NULL_COUNT_PRESENT else None
 
 
-# ------------------------------------------------------------------------------------------------ where a time is
+# ------------------------------------------------------------------------------------------------ search of times
 
 
 class TimeSearch(NamedTuple):

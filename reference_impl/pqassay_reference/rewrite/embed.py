@@ -1,6 +1,6 @@
 """Embed an IDX1 index into a finished Parquet file, or while a file is written.
 
-In a finished file of any writer, every byte before the footer stays in place, the blob starts where the
+In a finished file of any writer, every byte before the footer stays in place. The blob starts where the
 footer began, and only the key-value metadata of the footer change.  Page index and bloom filters stay valid,
 because the structures that they describe do not move.
 

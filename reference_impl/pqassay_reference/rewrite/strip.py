@@ -289,7 +289,7 @@ def _with_good_entries(before: FileMetaData, footer: bytes) -> tuple[bytes, tupl
 
 
 def _require_plaintext(metadata: FileMetaData) -> None:
-    """Raise `Unsupported` for a file with encrypted columns. A signed footer is refused where it is changed."""
+    """Raise `Unsupported` for a file with encrypted columns. A signed footer is refused later, when it is changed."""
     for number, row_group in enumerate(metadata.row_groups):
         for ordinal, chunk in enumerate(row_group.columns):
             if chunk.crypto_metadata is not None or chunk.encrypted_column_metadata is not None:
@@ -299,7 +299,7 @@ def _require_plaintext(metadata: FileMetaData) -> None:
                 )
 
 
-# ----------------------------------------------------------------------------------------- what is to be removed
+# ----------------------------------------------------------------------------------------------- parts to remove
 
 
 def _removal(metadata: FileMetaData, framing: Framing, selection: Selection) -> tuple[Removal, Stripped]:
@@ -408,7 +408,7 @@ def _row_groups(metadata: FileMetaData, numbers: Sequence[int]) -> Iterable[int]
     return sorted(set(numbers)) if numbers else range(count)
 
 
-# --------------------------------------------------------------------------------------- what nothing refers to
+# ------------------------------------------------------------------------------------------------- unused bytes
 
 
 def _dead(file: FinishedFile | StoredObject, footer: bytes) -> int:

@@ -23,7 +23,7 @@ class FormatError(Exception):
         length: How many bytes there are wrong, 0 if unknown.
         expected: What should be there, for people.
         actual: What is there, for people.
-        remedy: What to do, where that is known.
+        remedy: What to do, if that is known.
         file: Name of the file, if known.
     """
 

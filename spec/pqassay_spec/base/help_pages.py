@@ -1,4 +1,4 @@
-"""Help pages of all commands in one style, whatever the version of typer.
+"""Help pages of all commands in one style, for every version of typer.
 
 They are plain text that fits on two screens: metavars in upper case, flags without metavars, defaults last, one example on a line.
 Rarely used options are only on the page of ``--help-all``.

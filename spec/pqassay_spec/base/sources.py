@@ -73,7 +73,7 @@ class CallableSource:
         self.name = name
         self.size = size
         self.bytes_read = 0
-        """How many bytes were asked for so far."""
+        """Number of bytes that were requested so far."""
         self._read = read
 
     def read(self, offset: int, length: int) -> bytes:
@@ -198,7 +198,7 @@ def replaced_file(
     Yields a binary file positioned at 0, open for reading and writing, beside the target.  On a normal exit,
     its content is synced and renamed over the target, and the directory is synced. On an exception, it is
     removed and the target is unchanged.  Symbolic links are followed; mode, owner and extended attributes of
-    the target are kept as far as the process may.  Another hard link to the target keeps the old content.
+    the target are kept if the process has permission.  Another hard link to the target keeps the old content.
 
     Args:
         path: The target; it need not exist.

@@ -17,7 +17,7 @@ class Closed:
 
 
 EXACT_INTEGERS = 1 << 53
-"""Largest magnitude up to which doubles hold every whole number, and JSON readers of all languages agree."""
+"""Largest magnitude at which every whole number is exact as a double, and JSON readers of all languages agree."""
 
 WHOLE_NUMBER = re.compile(r"-?[0-9]{1,40}", re.ASCII)
 """The text of a whole number; the limit of 40 digits exceeds the numbers of every format."""

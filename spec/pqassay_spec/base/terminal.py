@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterable
 
 
 def printable(text: str) -> str:
-    r"""Escape what is not printable, line ends included; spaces and letters of any script stay.
+    r"""Escape unprintable characters, including line ends; spaces and letters of any script stay.
 
     >>> printable("c\n\x1b[31mred"), printable("日本 é")
     ('c\\n\\x1b[31mred', '日本 é')

@@ -1,7 +1,7 @@
 r"""The directory and its entries: the value of a footer key that lists the indexes of a file.
 
 The value of the key `KEY` is a `DIRECTORY` in Base64.  Each entry begins with its length, so that a reader can skip
-what a later minor version adds to it:
+additions of a later minor version:
 
     >>> entry = Entry(
     ...     EntryHead.of(type=IndexType.DISTINCT_SET, granularity=Granularity.FILE), columns=(("city",),), writer="docs"

@@ -57,7 +57,7 @@ _SCALARS = {
 }  # fmt: skip
 
 LICENSE = "Apache-2.0"
-"""The license of a definition: that of this repository."""
+"""The license of a definition, which is the license of this repository."""
 
 VARINT = "varint"
 """The type of a number in LEB128; its instance ``signed`` is the number after zigzag decoding."""

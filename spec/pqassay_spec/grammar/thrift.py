@@ -139,7 +139,7 @@ class Field:
 
 
 class Record:
-    """Base of all declared structs: attributes by field name, ``None`` where a field is absent."""
+    """Base of all declared structs: attributes by field name, ``None`` for an absent field."""
 
     __slots__: ClassVar[tuple[str, ...]] = ("unknown",)
     fields: ClassVar[tuple[Field, ...]] = ()

@@ -142,7 +142,7 @@ def decoder(record: type[Record], readers: tuple[ListReader, ...] = ()) -> Reade
     return _decoders[key]
 
 
-# ------------------------------------------------------------------------------ what generated code calls
+# ------------------------------------------------------------------------------ helpers of generated code
 
 
 def _varint(data: bytes, position: int, bits: int) -> tuple[int, int]:

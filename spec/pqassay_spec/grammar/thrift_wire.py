@@ -155,7 +155,7 @@ def _skip_at_once(data: bytes | memoryview, position: int, size: int, kind: int)
             piece = bytes(data[position : position + size])
             whole = piece.rstrip(_GOING_ON)
             if not whole or _LONG_VARINT.search(piece):
-                break  # what is wrong with it, or as long as it may be, is looked at one by one
+                break  # invalid or very long elements are skipped one by one
             position += len(whole)
             size -= len(whole.translate(None, _GOING_ON))
         return position, size

@@ -288,7 +288,7 @@ def _traced(grammar: AnyConstruct) -> Generator[tuple[Recorder, AnyConstruct], N
         if len(_copies) > KEPT:
             _copies.popitem(last=False)
     try:
-        pair = known[1].pop()  # nothing else gets it meanwhile, in this thread or another
+        pair = known[1].pop()  # no other caller gets it now, in any thread
     except IndexError:
         recorder = Recorder()
         pair = recorder, recorder.copy(grammar)

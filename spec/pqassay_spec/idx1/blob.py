@@ -195,7 +195,7 @@ def exact_values(payload: bytes) -> list[str]:
 
 
 LOSSY_ENDING = b"\r\n"
-"""The bytes of which each occurrence in a payload loses a carriage return."""
+"""The bytes that lose a carriage return wherever they occur in a payload."""
 
 
 class Loss(Enum):

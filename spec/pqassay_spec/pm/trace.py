@@ -175,7 +175,7 @@ class _Tracer:
                     break
         except FormatError as error:
             self.problems.append(error)
-        ends: dict[int, int] = {}  # of each block, the first byte behind what may belong to it
+        ends: dict[int, int] = {}  # for each block, the offset after everything that may belong to it
         for snapshot in snapshots:
             for offset in snapshot.blocks:
                 ends[offset] = max(ends.get(offset, 0), snapshot.start)

@@ -29,7 +29,7 @@ Role = Literal["writer", "reader", "both"]
 """The party that is obliged."""
 
 Tier = Literal["meta", "footer", "index", "pages", "values"]
-"""The part of a file that has to be read; each tier includes the previous ones. `meta`: claims of a table about its files; file sizes."""
+"""The part of a file that has to be read; each tier includes the previous ones. `meta`: a table's claims about its files, and the sizes."""
 
 Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
 """A harm that a user notices when an engine relies on the broken structure."""
@@ -177,8 +177,8 @@ class Family:
     """The rules of one structure.
 
     ``module`` names the chapter and, in every package, the folder or module for this structure. ``file`` is the kind of
-    files whose bytes the rules judge, ``called`` the word for such a file in counts of reports, and ``capability`` the
-    one that an implementation needs to be asked about it.  A family with rules of tier ``meta`` is about tables: these rules judge the
+    files whose bytes the rules judge, and ``called`` the word for such a file in counts of reports. An implementation needs
+    ``capability`` to be asked about it.  A family with rules of tier ``meta`` is about tables: these rules judge the
     table itself, and rules of deeper tiers judge its claims about each data file.  ``status`` is ``"proposal"`` if only this
     project defines the structure so far.
     """

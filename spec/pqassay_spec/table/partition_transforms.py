@@ -52,7 +52,7 @@ def hashed(kind: str, raw: bytes) -> bytes:
     if kind in ("int", "long", "date") or (kind in NANOSECONDS and len(raw) == 8):
         number = int.from_bytes(raw, "little", signed=True)
         if kind.endswith("_ns"):
-            number //= 1000  # so that a value has one bucket, whatever its unit
+            number //= 1000  # so that a value has the same bucket in every unit
         return number.to_bytes(8, "little", signed=True)
     raise ValueError(f"a value of type {kind} has no bucket")
 

@@ -173,7 +173,7 @@ class Made(Sequence[Item]):
 def described(
     columns: Sequence[SnapshotColumn], *, logical: bool = True
 ) -> tuple[pa.Schema, Made[SchemaField], Made[SchemaLeaf]]:
-    """The schema of columns as Arrow reads it, its top-level fields, and their leaves, of which each field has one.
+    """The schema of columns as Arrow reads it, its top-level fields, and the single leaf of each field.
 
     Args:
         columns: The columns of a snapshot.

@@ -50,7 +50,7 @@ def ahead(
             task.cancel()
         for task in waiting:
             if not task.cancelled():
-                task.exception()  # what is under way still reads the file, which is closed next
+                task.exception()  # running tasks still read the file, which is closed next
 
 
 __all__ = ["ahead"]

@@ -115,7 +115,7 @@ class FieldPages:
         """Whether its pages come from the offset index."""
         return self._without_index is None and self._indexed.is_paged
 
-    # ------------------------------------------------------------------------------------------ what is fetched
+    # ------------------------------------------------------------------------------------------------- fetching
 
     def pieces(self, rows: Numbers) -> list[Piece]:
         """The ranges to fetch for some rows."""

@@ -1,4 +1,4 @@
-"""Values of one column in a form whose natural order is that of the column, and as the PLAIN bytes of a blob.
+"""Values of one column in a form whose natural order is the column's order, and as the PLAIN bytes of a blob.
 
 Numbers become integers with the same order, and decimals in bytes become bytes with the same order. Results of Arrow's
 grouping, sorting and comparing are therefore in the order of the chapter, and are converted back to PLAIN bytes at the end.

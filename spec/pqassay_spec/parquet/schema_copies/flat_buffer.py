@@ -17,7 +17,7 @@ _CODES = {code: struct.Struct(f"<{code}") for code in "BhHiI"}
 _OFFSET_SIZE = _CODES["I"].size
 _ENTRY_SIZE = _CODES["H"].size
 _VTABLE_HEAD = 2 * _ENTRY_SIZE
-"""Bytes of a vtable before its entries: its own size, and that of the table."""
+"""Bytes of a vtable before its entries: its own size, and the size of the table."""
 
 
 class FlatBuffer(NamedTuple):

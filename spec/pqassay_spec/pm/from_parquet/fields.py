@@ -26,7 +26,7 @@ class LeafField(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The column's name: that of the field."""
+        """The column's name, which is the name of the field."""
         return self.top.name
 
 

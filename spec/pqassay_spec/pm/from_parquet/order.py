@@ -70,8 +70,8 @@ def designated_timestamp_of(
 ) -> int:
     """DESIGNATED_TIMESTAMP.
 
-    In a file of QuestDB, the type codes decide. In another file it is the first sorting column, if that is a
-    required timestamp in ascending order, and the bounds of the row groups prove that it ascends throughout the file.
+    In a file of QuestDB, the type codes decide. In another file it is the first sorting column, if that is a required
+    timestamp in ascending order. The bounds of the row groups must prove that it ascends throughout the file.
     """
     if questdb is not None:
         return designated_column(questdb)

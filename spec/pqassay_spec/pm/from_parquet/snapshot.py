@@ -145,7 +145,7 @@ def describe(
             kept: bytes | ExternalBloom | None = bloom
             if source is not None and bloom is not None and blooms == "inlined":
                 room -= bloom.length
-                if room < 0:  # many entries may lead to one filter, of which each row group would get a copy
+                if room < 0:  # many entries may refer to one filter, and each row group would get a copy
                     raise Unsupported(
                         "bloom filters overlap, and together are longer than the file", field=where
                     )
