@@ -11,7 +11,7 @@ NULL_LISTS = "nested.null-lists"
 """The capability to distinguish a null list or map from an empty one."""
 
 HAD_UNLESS_LACKED = frozenset({NULL_LISTS})
-"""Capabilities that a driver has if it has their parent (the part before the last dot), unless it declares that it lacks them."""
+"""Capabilities that a driver has unless it declares that it lacks them."""
 
 NOT_FOR_SCANS = frozenset({"idx1.companion"})
 """Capabilities that a scan does not need, because it may ignore the index."""

@@ -71,7 +71,7 @@ def settled(
 
 
 def _by_folders(lake: Lake, condition: Condition) -> Mask:
-    """The rows for a condition on partition columns of folders, which is true of all rows of a file, or of none."""
+    """A mask of row groups for a condition on partition columns, which is true of all rows of a file, or of none."""
     values = [pads.get_partition_keys(one.partition_expression) for one in lake.fragments]
     names = sorted(condition.columns)
     columns = [pa.array([one.get(name) for one in values], lake.kind(name)) for name in names]

@@ -26,7 +26,7 @@ LOWEST = 1074
 """The exponent of the smallest positive double, negated."""
 
 POWER = f"greatest(CAST(floor((floor(log2(abs({{0}}))) - 54) / 32) * 32 AS INTEGER), -{LOWEST})"
-"""An exponent for which a double is a power of two times an integer of at most 86 bits, even if its logarithm was rounded: one in 32."""
+"""SQL for an exponent, a multiple of 32: a double is 2 to this power times an integer of at most 86 bits, even with a rounded logarithm."""
 
 
 @cache

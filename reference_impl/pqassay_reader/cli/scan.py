@@ -262,7 +262,7 @@ def _put_rows(found: Scan, form: Form, output: Path | None, *, is_cut: bool, is_
 
 
 def _first(found: Scan) -> Iterator[Any]:
-    """The rows that a table shows by default, and one more, to know whether there are more."""
+    """The rows that a table shows by default. The scan itself looks for one more, to know whether there are more."""
     room = MOST_ROWS
     for batch in found:
         yield batch.slice(0, room)

@@ -59,7 +59,7 @@ def list_files(
 
 
 def require_vouched(trust: TrustName, column: str | None) -> None:
-    """Exit unless a column is named exactly if indexes without companion record are trusted."""
+    """Exit if a column is missing for trusted indexes without companion record, or is given without them."""
     if (trust is TrustName.PUBLISHED) != (column is not None):
         fail(
             "--column and --trust published go together: an index that you vouch for needs the column that it describes",

@@ -37,7 +37,7 @@ class Moment(NamedTuple):
 
 
 class TypedText(str):
-    """A constant like ``DATE '2024-01-01'``: text with a type, which cannot be compared with a column of text."""
+    """A constant like ``DATE '2024-01-01'``: text with a type. A column of text is not compared with it as text."""
 
     __slots__ = ()
 
