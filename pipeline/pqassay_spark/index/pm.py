@@ -181,7 +181,7 @@ def _link(file: _Work) -> None:
 
 
 def _updated(file: _Work) -> PmOutcome | None:
-    """Update a ``_pm`` that describes an earlier state of a file that has grown; ``None`` if it does not.
+    """Update a ``_pm`` that describes an earlier state of a grown file; ``None`` if it describes another file.
 
     Only the new row groups are written, and the earlier snapshots stay for their readers.
     """

@@ -62,7 +62,7 @@ MOST_ROWS = 10**15
 """Most rows: for more, computations with row numbers would not fit into 64 bits."""
 
 MOST_FILES = 10**6
-"""Most files, for the same reason."""
+"""Most files: for more, computations with file numbers would not fit into 64 bits."""
 
 WRITING = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",

@@ -27,14 +27,14 @@ B_SHOWN = {200: "F", 205: "F", 206: "G", 238: "F", 239: "G", 240: "G", 244: "D"}
 
 
 def a_value(row: int) -> int:
-    """10 to 20 on page 1; 30 to 40 on page 2, with as few values above 35 as in the figure up to row 249."""
+    """The value of A in a row: 10 to 20 on page 1, and 30 to 40 on page 2, few of them above 35 up to row 249, as in the figure."""
     if row < 200:
         return 10 + row % 11
     return A_SHOWN.get(row, 30 + row % (6 if row < 250 else 11))
 
 
 def b_value(row: int) -> str:
-    """Letters A to C on page 3, D to G on page 4, H to Z on page 5."""
+    """The value of B in a row: letters A to C on page 3, D to G on page 4, H to Z on page 5."""
     if row < 100:
         return "ABC"[row % 3]
     return B_SHOWN.get(row, "DEFG"[row % 4]) if row < 250 else "HIJKLMNOPQRSTUVWXYZ"[row % 19]

@@ -237,7 +237,7 @@ def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -
 
 
 def _united(kind: IndexType, size: int, sketches: Sequence[tuple[str, bytes]]) -> Any:
-    """The union of sketches. Raises `Refused` for one that the library cannot read."""
+    """The union of sketches. Raises `Refused` for a sketch that the library cannot read."""
     if kind is IndexType.HLL:
         union: Any = library().hll_union(size)
         add, read = union.update, library().hll_sketch.deserialize

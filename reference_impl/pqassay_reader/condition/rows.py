@@ -17,7 +17,7 @@ from pqassay_reader.condition.values import Sides, Values
 from pqassay_reference.columns.literals import Tree
 
 FEW = 3
-"""Up to this number, values are compared one by one; more are looked up together."""
+"""Most values that are compared one by one; more values are looked up together."""
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": pc.equal,

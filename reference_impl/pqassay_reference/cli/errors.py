@@ -20,7 +20,7 @@ def fail(message: str, code: int) -> NoReturn:
 
 
 def said(error: Exception, path: str) -> str:
-    """An error about a file or a folder, in one line."""
+    """The message of an error about a file or a folder, in one line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or path}: {error.strerror}"
     return f"{path}: {' '.join(str(error).split())}"

@@ -54,7 +54,7 @@ ENCODING_STATS = ("encoding_stats",)
 
 SORTING_COLUMNS = ("sorting_columns",)
 ROW_GROUP_HINTS = ("file_offset", "total_compressed_size", "ordinal")
-"""Fields of RowGroup: the declared sort order of its rows; and facts that its column chunks also give, or its position."""
+"""Fields of RowGroup: its declared sort order; and facts that follow from its column chunks or its position."""
 
 
 @dataclass(frozen=True)

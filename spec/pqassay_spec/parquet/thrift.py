@@ -276,7 +276,7 @@ class RowGroup(Record):
 
 @thrift_struct
 class TypeDefinedOrder(Record):
-    """The order of the logical type, else of the physical type."""
+    """The order of the logical type, or of the physical type if there is no logical type."""
 
 
 @thrift_struct
@@ -291,7 +291,7 @@ class Int96TimestampOrder(Record):
 
 @thrift_union
 class ColumnOrder(Record):
-    """Under which order the bounds of a column hold; a union."""
+    """The order that the bounds of a column follow; a union."""
 
     TYPE_ORDER: TypeDefinedOrder | None = optional(1, TypeDefinedOrder, "Order of the type.")
     IEEE_754_TOTAL_ORDER: IEEE754TotalOrder | None = optional(
@@ -349,7 +349,7 @@ class FileMetaData(Record):
 
 @thrift_struct
 class FileCryptoMetaData(Record):
-    """Stands before an encrypted footer."""
+    """Metadata before an encrypted footer."""
 
     encryption_algorithm: EncryptionAlgorithm = required(1, EncryptionAlgorithm, "How modules are encrypted.")
     key_metadata: bytes | None = optional(2, BINARY, "How to find the footer's key.")

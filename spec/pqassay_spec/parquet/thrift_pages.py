@@ -224,7 +224,7 @@ class BloomFilterCompression(Record):
 
 @thrift_struct
 class BloomFilterHeader(Record):
-    """Stands before the bitset of a bloom filter."""
+    """Header before the bitset of a bloom filter."""
 
     numBytes: int = required(1, I32, "Bytes of the bitset that follows.")
     algorithm: BloomFilterAlgorithm = required(2, BloomFilterAlgorithm, "How bits are set.")
@@ -237,7 +237,7 @@ class BloomFilterHeader(Record):
 
 @thrift_struct
 class PageHeader(Record):
-    """Stands before every page."""
+    """Header before every page."""
 
     type: int = required(1, EnumOf(PageType), "Which of the headers below is set.")
     uncompressed_page_size: int = required(

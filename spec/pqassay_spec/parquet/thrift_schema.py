@@ -78,7 +78,7 @@ class FieldRepetitionType(IntEnum):
 
 
 class EdgeInterpolationAlgorithm(IntEnum):
-    """The bend of the edges of a GEOGRAPHY between two points."""
+    """How the edges of a GEOGRAPHY bend between two points."""
 
     SPHERICAL = 0
     VINCENTY = 1

@@ -51,7 +51,7 @@ def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
 
 
 class Statistic(NamedTuple):
-    """The place of a statistic, and whether it is exact. ``inlined`` ones are stored in the chunk's slot."""
+    """The place of a statistic, and whether it is exact. An ``inlined`` statistic is stored in the chunk's slot."""
 
     offset: int
     length: int
