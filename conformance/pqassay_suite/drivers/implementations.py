@@ -69,6 +69,7 @@ class Implementation:
         build: Lines for a shell that build it, in its folder; empty if it needs no build.
         timeout: Seconds of processor time for a request.
         queries: The most queries of a case, for a driver that is slow at queries.
+        jobs: Most requests at the same time, for a driver whose answers depend on earlier ones; by default one for each processor.
         fresh: The most bad answers that are retried in a fresh process, for a driver that starts slowly.
         decoder: Name of the code that decodes its files: two drivers that share it are not independent readers.
         package: The Python distribution whose releases `of_release` accepts; empty if none.
@@ -85,6 +86,7 @@ class Implementation:
     build: tuple[str, ...] = ()
     timeout: float = 10.0
     queries: int | None = None
+    jobs: int | None = None
     fresh: int = MOST_FRESH
     decoder: str = ""
     package: str = ""
