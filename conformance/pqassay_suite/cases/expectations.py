@@ -13,12 +13,8 @@ matches nothing.
     reason = "lines() drops carriage returns"
     issue = "https://example.org/issues/7"
     expires = 2027-03-01
-<<<<<<< HEAD
+    varies = true                         # optional: the answers vary at random; "unstable" then allows all of them
     [expectation.answers]                 # optional: the answer for each case; `--write-expectations` writes it
-=======
-    varies = true                         # optional: the library answers by chance; "unstable" then allows everything
-    [expectation.answers]                 # optional: what came, of each case; `--write-expectations` writes it
->>>>>>> main
     "idx1/carriage-return-last" = "rows 8fd0a3c1b2e4f567"
 """
 
@@ -84,7 +80,7 @@ class Expectation(Closed):
         )
 
     def stable(self, result: Result) -> Result:
-        """A result without what the next run answers in another way. An ``unstable`` one keeps nothing, not even a pass."""
+        """A result without the parts that differ in the next run. An ``unstable`` result loses all of them, even a pass."""
         if self.outcome != "unstable":
             return dataclasses.replace(result, actual=None, stderr=None, query=None, answered=None, pin=None)
         why = self.reason or ""
