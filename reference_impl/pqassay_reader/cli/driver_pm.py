@@ -1,4 +1,4 @@
-"""Operations about ``_pm`` of the reference as a driver.
+"""The operations about ``_pm`` in the reference driver.
 
 Source: ``conformance/PROTOCOL.md``.
 """

@@ -55,7 +55,7 @@ class CleanEnd:
         _listen(_raise)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Print that the command was interrupted, unless that is printed already. Later interrupts are ignored."""
+        """Ignore later interrupts; if the command was interrupted, print one line and exit with code 130."""
         _listen(signal.SIG_IGN)
         sys.unraisablehook = self._hook
         if isinstance(error, (Interrupted, KeyboardInterrupt)):

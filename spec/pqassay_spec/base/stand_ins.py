@@ -12,5 +12,5 @@ class StandIn:
     __slots__ = ()
 
     def result(self, function: Callable[..., Any], *before: Any) -> Any:
-        """The results of a pure function for many values, one of them this one; ``before`` are the arguments that precede the values."""
+        """The results of a pure function for many values, including this stand-in; ``before`` are the arguments before the values."""
         raise NotImplementedError
