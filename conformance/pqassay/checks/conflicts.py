@@ -50,6 +50,11 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     "DIR-036": ("DIR-033",),
     # Bytes that belong to another structure are not those of a blob.
     "DIR-014": ("DIR-013",),
+    # Bytes were damaged, or offsets exchanged: neither of two structures of a chunk can be read.
+    "BLM-002": ("PIX-020",),
+    # A header that says something else about levels than their bytes do.
+    "PQF-081": ("PQF-071",),
+    "PQF-159": ("PQF-070", "PQF-071", "PQF-141"),
     # A box that does not hold the coordinates holds no box of theirs.
     "PQF-143": ("PQF-182",),
     # Copies of a schema that differ are a key that occurs twice.

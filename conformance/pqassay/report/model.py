@@ -187,10 +187,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Untested:
-    """Why a rule was not tested."""
+    """Why a rule was not tested, and further reasons that kept it from other parts of the file."""
 
     obstacle: Obstacle
     reason: str
+    further: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
