@@ -12,5 +12,5 @@ class StandIn:
     __slots__ = ()
 
     def result(self, function: Callable[..., Any], *before: Any) -> Any:
-        """The results of a pure function for many values, including this stand-in; ``before`` are the arguments before the values."""
+        """The results of a pure function for many values, including this object; ``before`` are the arguments before the values."""
         raise NotImplementedError
