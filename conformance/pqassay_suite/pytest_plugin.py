@@ -1,7 +1,7 @@
-"""The plugin of pytest: the golden cases as tests of a driver.
+"""The pytest plugin: the golden cases as tests of a driver.
 
-``pytest --pqassay-driver "python3 driver.py"`` adds one test for each request that ``pqassay suite run`` would make.  Everything is loaded where
-it is used: a test run without a driver pays nothing.
+``pytest --pqassay-driver "python3 driver.py"`` adds one test for each request of ``pqassay suite run``.  Modules are imported only
+when they are used, so a test run without a driver is not slower.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse options that mean nothing without a driver."""
+    """Refuse options that need a driver if there is none."""
     given = config.getoption("--pqassay-case") or config.getoption("--pqassay-expectations")
     if given and not config.getoption("--pqassay-driver"):
         raise pytest.UsageError("--pqassay-case and --pqassay-expectations need --pqassay-driver")
@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Add the tests of a driver to those that were collected."""
+    """Add the tests of a driver to the collected tests."""
     if command := session.config.getoption("--pqassay-driver"):
         items += _driver_items(session, command)
 
@@ -88,7 +88,7 @@ def _driver_items(session: pytest.Session, command: str) -> list[pytest.Item]:
 
 @dataclass
 class _Run:
-    """The run that all tests of a driver share; it happens when the first one needs it."""
+    """The run that all tests of a driver share; the first test starts it."""
 
     command: list[str]
     chosen: Sequence[GoldenCase]
@@ -125,14 +125,14 @@ WHOLE = "pqassay/driver"
 
 
 class DriverItem(pytest.Item):
-    """One operation on one golden case; or the driver as a whole: its greeting, and expectations that hold."""
+    """One operation on one golden case; or the driver as a whole: its greeting, and expectations that no longer hold."""
 
     def __init__(self, *, run: _Run, **others: Any) -> None:
         super().__init__(**others)
         self._run = run
 
     def runtest(self) -> None:
-        """Look up what came of it; the first test runs all of them."""
+        """Look up the result; the first test runs all of them."""
         report = self._run.report()
         by_name = {f"pqassay/{result.case}/{result.operation}": result for result in report.results}
         result = by_name.get(self.name)

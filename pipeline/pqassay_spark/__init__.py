@@ -1,7 +1,7 @@
 """The pipeline on Apache Spark: write Parquet files, index them, check them, query them.
 
 Contents: everything that needs Spark.  It may use the specification, the reference and the
-judge; nothing else may use it.  Importing it starts no Java and imports no ``pyspark``: only the functions
+judge; no other package may use it.  Importing it does not start Java or import ``pyspark``: only the functions
 that need them do.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["read"]
 
 
 def __getattr__(name: str) -> Any:
-    """`read`, whose module needs Spark, when it is asked for."""
+    """Import `read` on demand, because its module needs Spark."""
     if name == "read":
         from pqassay_spark.query.pruned_scan import read  # noqa: PLC0415 - see above
 

@@ -1,8 +1,9 @@
-"""Golden files: recipes as tables, and the generator that writes them, the same bytes on every machine.
+"""Golden files: recipes as tables, and the generator, which writes the same bytes on every machine.
 
-Contents: for each family a module of its name (`bloom`, `idx1`), or a room of its name where it has many cases (`page_index`, `pm`, `delta`
-and others).  Their tables of cases, ``GOOD`` and ``BAD``, are found by the generator, and those of tables, ``GOOD_TABLES`` and ``BAD_TABLES``, likewise.
-For all of them: how a case is made (`recipes`, `tables`) and what readers owe it (`reads`, `stories`, `rows`).  The museum of real defects has cases of all families.
+Contents: for each family a module with its name (`bloom`, `idx1`), or a package if it has many cases (`page_index`, `pm`, `delta`
+and others).  The generator finds their tables of cases, ``GOOD`` and ``BAD``, and those of table formats, ``GOOD_TABLES`` and
+``BAD_TABLES``. Shared by all: making a case (`recipes`, `tables`) and the duties of readers (`reads`, `stories`, `rows`).  The
+museum of real defects has cases of all families.
 
-Excluded: a clock, randomness, and files of other software, which golden files keep under ``interop``.
+Excluded: clocks, randomness, and files of other software, which are under ``interop``.
 """

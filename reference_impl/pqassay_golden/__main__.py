@@ -1,4 +1,4 @@
-"""Write the golden files again: ``python -m pqassay_golden golden_files``, or ``make golden``."""
+"""Regenerate the golden files: ``python -m pqassay_golden golden_files``, or ``make golden``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Golden cases of bloom filters: what is hashed, sizes, places in the file, headers, bitsets, and the values in them."""
+"""Golden cases of bloom filters: hashed bytes, sizes, places in the file, headers, bitsets, and the values in them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ FLAGS = TinyParquet(
 
 LEAD: Sequence[Any] = ("=", "metal", "lead")
 IN_THE_SECOND_BLOCK: Sequence[Any] = ("=", "metal", "zinc")
-"""What only the second of two blocks holds, so that a reader with another number of blocks looks in vain."""
+"""A value that is only in the second of two blocks, so a reader with another number of blocks does not find it."""
 
 
 PROBES: Mapping[str, tuple[Any, ...]] = {
@@ -91,7 +91,7 @@ PROBES: Mapping[str, tuple[Any, ...]] = {
     "int64": (-1, 7, 8, 9, 10, {"int": "9223372036854775807"}),
     "flag": (),
 }
-"""By column, values that are there and values that are not, to look up in its filters."""
+"""For each column, present and absent values to look up in its filters."""
 
 
 def _good(
@@ -129,12 +129,12 @@ FACTS = "footer.row_groups[0].columns[0].meta_data"
 
 
 def _length(size: int) -> Mutation:
-    """Another length in the footer, and nothing else: taken apart by that length, the filter would be another one."""
+    """Only another length in the footer: if the file were parsed with that length, the filter would change as well."""
     return Mutation("set", f"{FACTS}.bloom_filter_length", bytes(Varint(32).build(size)), raw=True)
 
 
 ANOTHER_MEMBER = b"\x2c"
-"""The header of the second field of a struct, where that of the first belongs."""
+"""The header of the second field of a struct, in the place of the first field's header."""
 
 BAD = (
     # In the footer

@@ -1,4 +1,4 @@
-"""The modules in which recipes of golden files may be: all that are in this room and below it."""
+"""The modules that may have recipes of golden files: all in this package and below it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 def modules() -> Iterator[ModuleType]:
-    """Import every module of this room and of the rooms in it, in the order of their names."""
+    """Import every module of this package and of the packages in it, in the order of their names."""
     for entry in pkgutil.walk_packages([str(Path(__file__).parent)], f"{__package__}."):
         yield importlib.import_module(entry.name)
 

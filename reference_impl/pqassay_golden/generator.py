@@ -1,6 +1,6 @@
 """The golden generator: writes every case that it owns, the same bytes on every machine.
 
-It owns the cases whose manifest says ``provenance.by = generator``; hand-typed and foreign ones it leaves alone.
+It owns the cases with ``provenance.by = generator`` in their manifest; it does not change hand-typed and foreign ones.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.case import GENERATOR, MANIFEST, to_json
 
 TABLES = ("GOOD", "BAD")
-"""Names of the tables of recipes in the modules of this room."""
+"""Names of the tables of recipes in the modules of this package."""
 
 
 @cache
 def cases() -> tuple[Recipe, ...]:
-    """The recipe of every case, each parent before its children: all tables of all modules below this room."""
+    """The recipe of every case, each parent before its children: all tables of all modules below this package."""
     recipes: dict[str, Recipe] = {}
     for module in modules():
         for recipe in chain.from_iterable(getattr(module, name, ()) for name in TABLES):
@@ -42,7 +42,7 @@ def cases() -> tuple[Recipe, ...]:
 
 
 class GoldenCase(NamedTuple):
-    """A case as it is to be on disk: its id, its manifest, and the names and bytes of its files."""
+    """A case with its id, its manifest, and the names and bytes of its files."""
 
     id: str
     manifest: dict[str, Any]
@@ -58,7 +58,7 @@ def golden_cases(recipes: Sequence[Recipe] | None = None) -> Iterator[GoldenCase
     """Make every case.
 
     Raises:
-        Inapplicable: A mutation makes no sense for its parent: a mistake in the tables.
+        Inapplicable: A mutation is impossible for its parent: an error in the tables.
     """
     made: dict[str, Made] = {}
     for recipe in cases() if recipes is None else recipes:
@@ -80,15 +80,15 @@ class Written(NamedTuple):
 def write_golden_files(
     folder: Path, *, dry_run: bool = False, recipes: Sequence[Recipe] | None = None
 ) -> Written:
-    """Bring a folder of golden files up to date.
+    """Update a folder of golden files.
 
     Args:
-        folder: ``golden_files``; other people's cases in it stay as they are.
+        folder: ``golden_files``; cases of others in it stay as they are.
         dry_run: Only compare.
-        recipes: The cases, each parent before its children; by default all that there are.
+        recipes: The cases, each parent before its children; by default all cases.
 
     Raises:
-        Refused: The folder holds other things than golden files; a case is where somebody else's does.
+        Refused: The folder has other content than golden files; or a case is in the place of another owner's.
         OSError: The folder cannot be written.
     """
     owned = _owned_cases(folder, recipes)
@@ -120,7 +120,7 @@ def write_golden_files(
 
 
 def _owned_cases(folder: Path, recipes: Sequence[Recipe] | None) -> dict[str, list[str]]:
-    """The cases in a folder that the generator wrote, by id: those that are where they say they do. With their files."""
+    """The files of the cases in a folder that the generator wrote, by id; only cases in the right place count."""
     families = {recipe.id.partition("/")[0] for recipe in (cases() if recipes is None else recipes)}
     found = [manifest for family in families for manifest in (folder / family).glob(f"*/{MANIFEST}")]
     owned = {path.parent.relative_to(folder).as_posix(): _owned_files(path, folder) for path in found}
@@ -128,7 +128,7 @@ def _owned_cases(folder: Path, recipes: Sequence[Recipe] | None) -> dict[str, li
 
 
 def _remove(place: Path, files: Sequence[str]) -> None:
-    """Remove a case, and its folder if it holds nothing else."""
+    """Remove a case, and its folder if that is then empty."""
     for name in files:
         (place / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
@@ -136,7 +136,7 @@ def _remove(place: Path, files: Sequence[str]) -> None:
 
 
 def _owned_files(manifest: Path, folder: Path) -> list[str]:
-    """The names of a case's files, its manifest first; none if the generator did not write it."""
+    """The names of a case's files, its manifest first; empty if the generator did not write it."""
     try:
         record: Any = json.loads(manifest.read_text(encoding="utf-8"))
         if record["provenance"]["by"] != GENERATOR or folder / record["id"] != manifest.parent:

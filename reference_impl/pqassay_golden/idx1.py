@@ -30,7 +30,7 @@ def indexed(*values: str | None, payload: bytes | None = None, **options: Any) -
 
 
 def _article(*values: str) -> TinyParquet:
-    """One of the three files with which the format was published."""
+    """One of the three files that were published with the format."""
     return TinyParquet(
         (Column("category", "string", values),), index=IndexToEmbed("category", companion=True)
     )
@@ -111,13 +111,13 @@ def _offset(name: str, title: str, text: str, rule: str, **more: Any) -> Bad:
 
 
 def _length(name: str, title: str, length: int, effect: str) -> Bad:
-    """A case about a length that reaches beyond the body."""
+    """A case about a length that exceeds the body."""
     mutation = set_to("idx1.length", length)
     return bad(name, title, effect, "plain", mutation, "IDX1-008", family="idx1", scan="refusal-allowed")
 
 
 _companion = partial(bad, family="idx1", decode="accept", scan="same-rows")
-"""Makes a case about a companion record that must not be trusted; the index itself is good."""
+"""Makes a case about a companion record that must not be trusted; the index itself is valid."""
 
 
 def _payload(text: str) -> Mutation:

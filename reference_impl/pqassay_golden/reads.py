@@ -1,7 +1,7 @@
-"""What reading all rows of a case must give, and what a scan of it must give where its table does not say.
+"""The expected result of reading all rows of a case, and of a scan if its table does not give it.
 
-Both follow from the rules that the case breaks (`expected_read`, `expected_scan`).  Where the rules do not decide it, one table
-does, `EXEMPTIONS`, with the reason of each.
+Both follow from the rules that the case breaks (`expected_read`, `expected_scan`).  If the rules do not decide it, the table
+`EXEMPTIONS` does, with a reason for each.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from pqassay_spec.rules.catalogue import Effect
 from pqassay_spec.rules.catalogue import rules as catalogue
 
 OWN = ReadExpectation(rows="own", refusal="never")
-"""What is expected of a valid file."""
+"""The expectation for a valid file."""
 
 NOTHING_TO_READ = ReadExpectation(rows="unspecified", refusal="demanded")
-"""What is expected of a file in which there are no rows that a reader could give."""
+"""The expectation for a file without any rows that a reader could return."""
 
 
 @dataclass(frozen=True)
 class Exemption:
-    """A case whose rules do not decide what a reader must give.
+    """A case whose expected rows do not follow from its rules.
 
     Attributes:
         rows, refusal: See `ReadExpectation`.
         reason: Why.
-        changed: The values that the parent's rows do not have, by row and column, for rows of its own.
-        row_count: How many of the parent's rows there are, for rows of its own; by default all.
+        changed: For rows of its own, the values that differ from the parent's rows, by row and column.
+        row_count: For rows of its own, how many of the parent's rows there are; by default all.
     """
 
     rows: RowsToRead
@@ -49,7 +49,7 @@ class Exemption:
     row_count: int | None = None
 
     def rows_of(self, parent: Rows) -> Rows:
-        """The rows that a reader must find, from those of the parent."""
+        """The expected rows for a reader, from the rows of the parent."""
         names = parent.names()
         rows = [
             [self.changed.get((place, name), value) for name, value in zip(names, row, strict=True)]
@@ -59,7 +59,7 @@ class Exemption:
 
 
 def _each(names: str, exemption: Exemption) -> dict[str, Exemption]:
-    """The same for several cases of PQF, whose names are separated by spaces."""
+    """The same exemption for several cases of PQF, whose names are separated by spaces."""
     return {f"pqf/{name}": exemption for name in names.split()}
 
 
@@ -76,7 +76,7 @@ def _anything(reason: str, names: str) -> dict[str, Exemption]:
 
 
 def _own(reason: str, changed: Mapping[tuple[int, str], Written]) -> Exemption:
-    """Other rows than the parent's, which may be refused."""
+    """An exemption for rows that differ from the parent's, and may be refused."""
     return Exemption("own", "allowed", reason, changed)
 
 
@@ -101,7 +101,7 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     **_refusable("Readers ignore an annotation that does not fit its column, since https://github.com/apache/parquet-format/pull/606; those from before refuse the file.", "integer-of-7-bits integer-too-wide uuid-on-a-number"),
     **_refusable("With such a page the chunk does not hold the values of all its rows.", "page-of-no-values"),
     **_refusable("A reader that takes the levels for what they are called finds none that fit the values.", "levels-bit-packed"),
-    # No two readers agree, or it is not defined what is right.
+    # Readers disagree, or the right result is not defined.
     **_anything("Columns are asked for by name, and here two have the same.", "name-twice group-called-like-a-column names-that-differ-by-case"),
     **_anything("LogicalTypes.md leaves the behaviour undefined for integers beyond the width of their type.", "integer-of-9-bits integer-below-zero integer-of-17-bits"),
     **_anything("The type says that there is no value, and there is one: null and the stored number are both right.", "unknown-with-a-value"),
@@ -129,18 +129,18 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     "pix/page-of-nan": Exemption("own", "never", "The values are NaN; only the index should not be there.", {(2, "grade"): NAN, (3, "grade"): NAN}),
     "pix/page-of-nan-counted": _own("The values are NaN; only the index should not be there.", {(0, "grade"): NAN, (1, "grade"): NAN}),
 }  # fmt: skip
-"""By case, what its rules do not decide."""
+"""The exemptions, by case."""
 
 
 def expected_read(case: str, broken: Sequence[str], *, is_older: bool = False) -> ReadExpectation:
-    """What a reader of a damaged file must give.
+    """The expected result of reading a damaged file.
 
-    Without an exemption these are the parent's rows: a reader may refuse a file that breaks a MUST, and no other.
+    Without an exemption these are the parent's rows: a reader may only refuse a file that breaks a MUST.
 
     Args:
         case: The id of the case.
         broken: The rules that it breaks.
-        is_older: Whether the rules do not yet oblige the writer that the file shows.
+        is_older: Whether the rules do not yet oblige the writer, according to the marks of the file.
     """
     if exemption := EXEMPTIONS.get(case):
         return ReadExpectation(rows=exemption.rows, refusal=exemption.refusal)
@@ -149,22 +149,22 @@ def expected_read(case: str, broken: Sequence[str], *, is_older: bool = False) -
 
 
 def rows_to_read(case: str, parent: Rows | None) -> Rows | None:
-    """The rows that a reader of a damaged file must find; those of the parent if there is nothing else to tell."""
+    """The expected rows for a reader of a damaged file; the rows of the parent if there is no exemption."""
     exemption = EXEMPTIONS.get(case)
     return parent if parent is None or exemption is None else exemption.rows_of(parent)
 
 
 MISLEADING: Sequence[Effect] = ("rows lost", "wrong rows")
-"""What a lie can do to a reader that believes it."""
+"""Possible effects of a lie on a reader that believes it."""
 
 
 def expected_scan(
     read: ReadExpectation, broken: Iterable[str], misleading: Sequence[Effect] = MISLEADING
 ) -> Scan | None:
-    """What a scan of a damaged file must give where the table of the case does not say it.
+    """The expected result of a scan of a damaged file, if the table of the case does not give it.
 
-    A lie about rows is shown, and not scored: no reader can be blamed for believing it.  If a file misleads no reader, a reader
-    of some rows makes what a reader of all rows makes; ``None`` where no rows are known.
+    A lie about rows is shown, and not scored: readers cannot be blamed for believing it.  If a file misleads no reader, a scan
+    has the same expectation as a read of all rows; ``None`` if no rows are known.
     """
     if read.rows == "unspecified":
         return None

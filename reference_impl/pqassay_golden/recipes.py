@@ -1,4 +1,4 @@
-"""Golden cases: a good file, or a good file with one mutation, and what everybody has to make of it.
+"""Recipes of golden cases: a valid file, or a valid file with one mutation, and the expected answers of all software.
 
 The cases themselves are in the modules named like their family; `generator` writes them.
 """
@@ -46,15 +46,15 @@ STRUCTURES: Mapping[str, Callable[[BytesSource, str, Sequence[Any]], dict[str, A
     "BLM": bloom_filters,
     "DIR": lambda source, *_: index_directory(source),
 }
-"""Families whose structures are decoded as they are stored in the file, and what reads those of a column."""
+"""Families whose structures are decoded as they are stored in the file, with the reader of a column's structure."""
 
 ENGINES = ("pyarrow", "DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
-"""Foreign readers that the tests have read every valid case."""
+"""Foreign readers; tests read every valid case with them."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A case that was made.
+    """A completed case.
 
     Attributes:
         manifest: The case's manifest.
@@ -68,7 +68,7 @@ class Made:
 
 
 class Recipe(Protocol):
-    """A case to be made."""
+    """A case to make."""
 
     @property
     def id(self) -> str:
@@ -76,7 +76,7 @@ class Recipe(Protocol):
         ...
 
     def make(self, before: Mapping[str, Made], /) -> Made:
-        """Make the case, from what was made before it, by id."""
+        """Make the case, given the earlier cases by id."""
         ...
 
 
@@ -86,8 +86,8 @@ class Valid:
 
     Attributes:
         id: Path of the case's folder below ``golden_files``.
-        title: One line.
-        rules: Rules that the case is about, if it was made for some.
+        title: Its title in one line.
+        rules: Rules that the case is about, if it was made for any.
         since: Version that added it.
     """
 
@@ -104,7 +104,7 @@ class Valid:
         column: str | None = None,
         oracles: Sequence[str] = (),
     ) -> Case:
-        """The manifest; ``capabilities`` are those that are needed beside that of the family."""
+        """The manifest; ``capabilities`` are needed in addition to that of the family."""
         family = family_of(self.id)
         own = next(known.capability for known in families() if known.prefix == family)
         return Case(
@@ -129,16 +129,16 @@ class Invalid:
 
     Attributes:
         id: Path of the case's folder below ``golden_files``.
-        title: One line.
+        title: Its title in one line.
         effect: What a user notices when an engine relies on the file.
         parent: Id of the case that it is made from.
         mutation: The one difference.
         rules: Exactly the rules that are broken, in the order of a report.
-        decode: What a reader must do; ``None`` where it is not asked, and where the rules say it.
+        decode: The answer of a reader; ``None`` if it is not asked, or if the rules decide it.
         tier: The tier at which the rules are reported.
         since: Version that added it.
-        is_older: Whether the file shows nothing of the release from which its rules oblige.
-        also: Those of the rules for which another one speaks: a check does not report them.
+        is_older: Whether the file has no mark of the release from which its rules oblige.
+        also: Broken rules that a check does not report, because another rule covers them.
     """
 
     id: str
@@ -154,7 +154,7 @@ class Invalid:
     also: tuple[str, ...] = ()
 
     def manifest(self, parent: Case, input_: Input, expect: Expect, *, column: str | None = None) -> Case:
-        """The manifest, from that of the parent."""
+        """The manifest, made from the parent's manifest."""
         more = [capability for rule in self.rules if (capability := catalogue()[rule].capability)]
         return Case(
             id=self.id,
@@ -175,12 +175,12 @@ class Invalid:
 
     @property
     def check(self) -> CheckExpectation:
-        """The report that a check must make."""
+        """The expected report of a check."""
         return CheckExpectation(rules=[rule for rule in self.rules if rule not in self.also], tier=self.tier)
 
     @property
     def lint(self) -> Acceptance | None:
-        """The answer that a linter must give; ``None`` where no rule is a failure, or none obliged the writer."""
+        """The expected answer of a linter; ``None`` if no rule is a failure, or none obliged the writer."""
         return (
             "reject"
             if not self.is_older and any(catalogue()[rule].verdict == "FAIL" for rule in self.rules)
@@ -189,7 +189,7 @@ class Invalid:
 
     @property
     def answer(self) -> Answering | None:
-        """The answer that a reader of the structure must give, by `decode` or else by the rules of its own family alone."""
+        """The expected answer of a reader of the structure, from `decode`, or from the rules of its own family."""
         if self.decode is not None:
             return self.decode
         own = [catalogue()[rule] for rule in self.rules if rule.startswith(f"{family_of(self.id)}-")]
@@ -203,16 +203,16 @@ class Good(Valid):
 
     Attributes:
         file: The file.
-        predicate: What a scan looks for.
+        predicate: The condition of a scan.
         values: Values of the index; by default those of the indexed column.
         column: The column whose page index or bloom filters are to be decoded; by default that of the predicate.
-        probes: Values that are looked up in those bloom filters.
-        decode: Whether a reader of the index must read it; ``None`` where there is nothing to decode.
-        encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
-        scan: What a scan must do; ``None`` where it is not asked.
-        misread_by: Engines that do not read the file right, through a limit of their own.
-        remarks: Rules that the file breaks though readers owe its rows: what they advise against is part of the format.
-        read: What a reader must give.
+        probes: Values to look up in those bloom filters.
+        decode: Whether a reader of the index must read it; ``None`` if there is nothing to decode.
+        encode: Whether a writer must be able to write such a file; ``None`` if it is not asked.
+        scan: The accepted result of a scan; ``None`` if it is not asked.
+        misread_by: Engines that do not read the file right, because of their own limitations.
+        remarks: Rules that the file breaks although readers must return its rows: their subject is part of the format.
+        read: The accepted result of reading all rows.
     """
 
     file: TinyParquet
@@ -228,7 +228,7 @@ class Good(Valid):
     read: ReadExpectation = OWN
 
     def make(self, _: Mapping[str, Made]) -> Made:
-        """See `Recipe`."""
+        """Make the case, see `Recipe`."""
         data = self.file.build()
         family, index = family_of(self.id), self.file.index
         column = None if index is None else index.column
@@ -264,10 +264,10 @@ class Bad(Invalid):
     """An invalid Parquet file.
 
     Attributes:
-        encode: What a writer must do; ``None`` where it is not asked.
-        scan: What a scan must do; where it is ``None``, the broken rules decide (`expected_scan`).
-        values: The values that a reader which accepts must read; by default the parent's.
-        predicate: What a scan looks for; see `_predicate`.
+        encode: The answer of a writer; ``None`` if it is not asked.
+        scan: The accepted result of a scan; if it is ``None``, the broken rules decide (`expected_scan`).
+        values: The values that an accepting reader must read; by default the parent's.
+        predicate: The condition of a scan; see `_predicate`.
     """
 
     encode: Acceptance | None = None
@@ -276,7 +276,7 @@ class Bad(Invalid):
     predicate: Sequence[Any] | None = None
 
     def make(self, before: Mapping[str, Made]) -> Made:
-        """See `Recipe`."""
+        """Make the case, see `Recipe`."""
         parent = before[self.parent].manifest
         data = mutate(before[self.parent].data, self.mutation)
         value = None if self.answer in (None, "reject") else self._value(parent, data)
@@ -302,19 +302,19 @@ class Bad(Invalid):
         return Made(self.manifest(parent, given, expect, column=column), data, beside)
 
     def _predicate(self, parent: Case, scan: Scan, rows: Rows | None) -> list[Any]:
-        """What a scan looks for: that of the table, or what a lie is about, or else what it looks for in the parent."""
+        """The condition of a scan: that of the table, or one about the subject of a lie, or the parent's condition."""
         lie = misleading(self.mutation.path, rows) if scan == "exposure" and rows is not None else None
         return list(self.predicate or lie or parent.expect.predicate or ())
 
     def _value(self, parent: Case, data: bytes) -> dict[str, Any]:
-        """What a reader of the structure must read if it accepts the file."""
+        """The value that a reader of the structure must read if it accepts the file."""
         value, family = dict(parent.expect.value or {}), family_of(self.id)
         if family == "BLM":  # the damaged filter is left aside
             damaged = _ROW_GROUP.search(self.mutation.path)
             value["row_groups"] = list(value["row_groups"])
             value["row_groups"][int(damaged[1]) if damaged else 0] = {}
         elif family in STRUCTURES:
-            # as it is written; where a recorded length cuts it, it is still whole for who reads it from its offset on
+            # as it is written: even if a recorded length cuts it, readers that start at its offset see all of it
             with contextlib.suppress(FormatError):
                 value = STRUCTURES[family](BytesSource(data), parent.column or "", ())
         else:
@@ -339,7 +339,7 @@ def good(
     family: str = "",
     **more: Any,
 ) -> Good:
-    """A line of a table: a valid case. A name without family is one of ``family``, in lower case."""
+    """A valid case as one line of a table. A name without family belongs to ``family``, in lower case."""
     return Good(_full(name, family), title, file, predicate, misread_by=misread_by, **more)
 
 
@@ -353,7 +353,7 @@ def bad(
     family: str = "",
     **more: Any,
 ) -> Bad:
-    """A line of a table: an invalid case. Names without family are those of ``family``, in lower case."""
+    """An invalid case as one line of a table. Names without family belong to ``family``, in lower case."""
     return Bad(_full(name, family), title, effect, _full(parent, family), mutation, rules, **more)
 
 
@@ -362,7 +362,7 @@ def _full(name: str, family: str) -> str:
 
 
 def set_to(path: str, to: Any) -> Mutation:
-    """Another value for a field."""
+    """A mutation that gives a field another value."""
     return Mutation("set", path, to)
 
 

@@ -1,4 +1,4 @@
-"""The rows of a golden case as its manifest holds them: literals, type-tagged where JSON is too weak.
+"""The rows of a golden case for its manifest: literals, with type tags for values that JSON lacks.
 
     >>> from pqassay_golden.tiny.columns import decimal
     >>> literal(decimal(9, 2), -5), literal("uint64", 2**64 - 1), literal(ListOf("date"), [1, None])
@@ -45,7 +45,7 @@ from pqassay_spec.parquet.thrift import LogicalType, TimeUnit, Type
 
 
 def literal_rows(file: TinyParquet) -> Rows:
-    """Columns and rows of a file."""
+    """The columns and rows of a file."""
     columns = [
         Column(name=column.name, type=type_name(column.kind), nullable=column.optional)
         for column in file.columns
@@ -58,7 +58,7 @@ def literal_rows(file: TinyParquet) -> Rows:
 
 
 def literal(kind: AnyType, value: Any) -> Written:
-    """One value as a manifest holds it."""
+    """One value in the form of a manifest."""
     match kind:
         case Repeated():
             return List([literal(kind.element, item) for item in value or ()])
@@ -80,7 +80,7 @@ _FLOATS = {Type.FLOAT: Order.FLOAT, Type.DOUBLE: Order.FLOAT}
 
 
 def _single(scalar: Scalar, value: Any) -> Written:
-    """A value by what it means."""
+    """A single value, by its logical type."""
     logical, raw = scalar.logical, raw_value(scalar, value)
     order = Order.HALF if logical is not None and logical.FLOAT16 else _FLOATS.get(scalar.physical)
     if order is not None:

@@ -1,4 +1,4 @@
-"""Predicates that tell the story of a lie: a reader that believes it is asked for what the lie is about.
+"""Predicates that show the effect of a lie: a query for the values that the lie is about.
 
 >>> from pqassay_spec.golden.literals import Column
 >>> rows = Rows([Column("year", "int64", True), Column("metal", "string", True)], [[1958, "tin"], [1963, None]])
@@ -18,16 +18,16 @@ from pqassay_spec.golden.literals import Date, Rows, Time, Timestamp, Written, r
 from pqassay_spec.golden.literals import Decimal as WrittenDecimal
 
 _COLUMN = re.compile(r"\b(?:columns|column_chunks|column_descriptors)\[(\d+)\]")
-"""In the path of a field, the ordinal of its column."""
+"""The number of the column in the path of a field."""
 
 _COUNT_OF_NULLS = re.compile(r"null_count|num_nulls")
 
 WITHOUT_ORDER = ("geometry", "geography")
-"""Types of columns whose values queries do not look for by ``=``."""
+"""Types of columns whose values queries cannot find with ``=``."""
 
 
 def misleading(path: str, rows: Rows) -> list[Any] | None:
-    """A predicate about the column that a false field is about.
+    """A predicate on the column of a false field.
 
     It asks for nulls if the field counts them, for the greatest value if it is an upper bound, and for the least value
     otherwise.
@@ -37,7 +37,7 @@ def misleading(path: str, rows: Rows) -> list[Any] | None:
         rows: The rows of the file.
 
     Returns:
-        ``None`` where the field is of no column, or of one whose values are not ordered, such as lists.
+        ``None`` if the field does not belong to a column, or the values of the column have no order, such as lists.
     """
     found = _COLUMN.search(path)
     ordinal = int(found[1]) if found else len(rows.columns)
@@ -56,7 +56,7 @@ def misleading(path: str, rows: Rows) -> list[Any] | None:
 
 
 def _key(written: Written) -> Any:
-    """What a value is ordered by; ``None`` for null, NaN, and values without an order."""
+    """The sort key of a value; ``None`` for null, NaN, and values without an order."""
     match written:
         case WrittenDecimal(text) | Date(text) | Time(text) | Timestamp(text):
             return Decimal(text)

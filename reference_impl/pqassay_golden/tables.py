@@ -1,6 +1,6 @@
-"""Golden tables: a good table, or a good table with one mutation of one claim.
+"""Golden tables: a valid table, or a valid table with one mutation of one claim.
 
-The tables themselves are in the rooms named like their family, as ``GOOD_TABLES`` and ``BAD_TABLES``; `write_golden_tables` writes them.
+The tables themselves are in the packages named like their family, as ``GOOD_TABLES`` and ``BAD_TABLES``; `write_golden_tables` writes them.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ SINCE = "0.7.0"
 
 
 def parquet(*columns: Column, **more: Any) -> bytes:
-    """A Parquet file whose bounds are said to be exact; ``more`` is as `TinyParquet` takes it."""
+    """A Parquet file whose bounds are marked as exact; ``more`` are arguments of `TinyParquet`."""
     return TinyParquet(columns, layout=Layout(exact=True), **more).build()
 
 
 NAMES = ("GOOD_TABLES", "BAD_TABLES")
-"""Names of the tables of recipes in the modules of this room."""
+"""Names of the tables of recipes in the modules of this package."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class GoodTable:
 
     Attributes:
         id: Path of the case's folder below ``golden_files``.
-        title: One line.
-        files: Its files, relative to it.
+        title: Its title in one line.
+        files: Its files, by paths relative to the table.
         since: Version that added it.
     """
 
@@ -56,16 +56,16 @@ class GoodTable:
 
 @dataclass(frozen=True)
 class BadTable:
-    """A table that is wrong in one way.
+    """A table with one error.
 
     Attributes:
         id: Path of the case's folder below ``golden_files``.
-        title: One line.
+        title: Its title in one line.
         effect: What a user notices when an engine relies on it.
         parent: Id of the table that it is made from.
         mutation: The one difference.
         rules: Exactly the rules that a check reports.
-        tier: The tier at which they are.
+        tier: The tier of that check.
         since: Version that added it.
     """
 
@@ -81,7 +81,7 @@ class BadTable:
 
 @dataclass(frozen=True)
 class MadeTable:
-    """A golden table as it is to be stored: its manifest, and its files."""
+    """A golden table with its manifest and its files."""
 
     manifest: TableCase
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
@@ -94,7 +94,7 @@ class MadeTable:
 
 
 def recipes() -> list[GoodTable | BadTable]:
-    """The recipe of every golden table, the good ones first."""
+    """The recipe of every golden table, the valid ones first."""
     found: dict[str, list[Any]] = {name: [] for name in NAMES}
     for module in modules():
         for name in NAMES:
@@ -103,7 +103,7 @@ def recipes() -> list[GoodTable | BadTable]:
 
 
 def golden_tables(given: Sequence[GoodTable | BadTable] | None = None) -> Iterator[MadeTable]:
-    """Make every golden table. Raises `KeyError` for a mutation that changes nothing: a mistake in the recipes."""
+    """Make every golden table. Raises `KeyError` for a mutation that changes nothing: an error in the recipes."""
     made: dict[str, MadeTable] = {}
     for recipe in recipes() if given is None else given:
         if recipe.id in made:
@@ -139,14 +139,14 @@ def _made(recipe: GoodTable | BadTable, files: Mapping[str, bytes]) -> MadeTable
 
 
 def write_golden_tables(folder: Path, *, dry_run: bool = False) -> tuple[list[str], list[str], list[str]]:
-    """Bring the golden tables in a folder up to date.
+    """Update the golden tables in a folder.
 
     Args:
         folder: ``golden_files``; tables of another provenance in it stay as they are.
         dry_run: Only compare.
 
     Returns:
-        The ids of tables that changed, that did not, and that were removed.
+        The ids of changed, unchanged and removed tables.
     """
     owned = _owned(folder)
     changed: list[str] = []

@@ -1,17 +1,17 @@
-"""The reader: it profits from what the chapters promise about a file, and may be fast.
+"""The reader: it uses the guarantees of the chapters about a file, and may be fast.
 
 Contents: conditions (`condition`), selection of rows by claims about chunks and pages (`pages`), the scan of
 a file in rungs (`query`), a folder of files with their indexes (`lake`), aggregates from metadata (`answer`),
 blobs of indexes as arrays (`directory`), the driver's checks of IDX1 and ``_pm`` (`lint`), and commands.
 
 Excluded: bytes of structures, which `pqassay_reference` reads and writes; the judge.  The reference does not
-know that this package exists.
+import this package.
 
 How a scan works: a condition is parsed once (`condition.text`).  The footer, index directory or ``_pm`` of
 each file gives facts (`query.facts`). Each rung uses one kind of facts to find the row groups or rows that
 may still match (`pages.row_selection`, `pages.excluding`). The rest is fetched in few requests
-(`query.fetching`), decoded by pyarrow and filtered by the condition itself.  An index that is
-missing, stale or damaged is set aside with its reason: rows are lost by nothing that a rung could not prove.
+(`query.fetching`), decoded by pyarrow and filtered by the condition itself.  A missing, stale or damaged index is
+ignored, with its reason: a rung only excludes rows if it can prove that they do not match.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ __all__ = ["open_indexed", "scan"]
 
 
 def __getattr__(name: str) -> Any:
-    """The functions of this package, loaded when they are first asked for: they need pyarrow."""
+    """Load the functions of this package on first use, because they need pyarrow."""
     if name == "scan":
         from pqassay_reader.query.scan import scan  # noqa: PLC0415 - see above
 

@@ -1,8 +1,8 @@
-"""The reference implementation: the smallest honest reader and writer of what the specification describes.
+"""The reference implementation: the smallest honest reader and writer of the structures in the specification.
 
 It exists to be read next to the chapters, to produce golden files, and to give implementers something to
-compare with.  It never imports the judge, nor the judge it: a judge that used the reference would make the
-reference's mistakes the law.
+compare with.  It never imports the judge, nor the judge it: otherwise, errors of the reference would become
+the law.
 
 Contents: column values and literals (`columns`), pages (`pages`), changes of footers and indexes (`rewrite`),
 the index directory (`directory`), ``_pm`` (`pm`), the data files of a folder (`files`), and commands (`cli`).
@@ -18,11 +18,11 @@ MOVED = {
     "scan": "pqassay_reader:scan",
     "open_indexed": "pqassay_reader:open_indexed",
 }
-"""What was here before 0.8, and where it is now."""
+"""Names that were here before 0.8, with their new modules."""
 
 
 def __getattr__(name: str) -> Any:
-    """What has moved works until 1.0, and says where it went."""
+    """Import a name that has moved, with a warning; works until 1.0."""
     if name not in MOVED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, attribute = MOVED[name].split(":")

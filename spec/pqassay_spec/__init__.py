@@ -5,8 +5,8 @@ sentences, and the normative algorithms in plain Python.  Every byte offset, wid
 the project is here and only here. Parser, builder, trace, hexdump, field tables and documentation are derived
 from it.
 
-Excluded: anything that judges a file (package ``pqassay``), anything that writes one
-(``pqassay_reference``), and any library but ``construct`` and the standard library.
+Excluded: code that judges a file (package ``pqassay``), code that writes one
+(``pqassay_reference``), and all libraries except ``construct`` and the standard library.
 """
 
 __version__ = "0.7.0"

@@ -1,6 +1,6 @@
-"""Golden cases: where they are, and which of them a run asks for. `pqassay_suite.cases.manifest` describes their content.
+"""Golden cases: their folders, and the selection for a run. `pqassay_suite.cases.manifest` describes their content.
 
-A case is a folder below ``golden_files`` with its manifest, its input and what is beside it. Its id is the folder's path.
+A case is a folder below ``golden_files`` with its manifest, its input and the files beside it. Its id is the path of the folder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pqassay_suite.drivers.protocol import Wishes
 
 
 class CaseError(Exception):
-    """A golden folder, a manifest or an input is not what it should be. The message names it."""
+    """A golden folder, a manifest or an input is wrong. The message names it."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class GoldenCase:
 
     Attributes:
         case: Its manifest.
-        folder: Where it is.
+        folder: Its path.
         manifest_sha256: Digest of its manifest.
-        asked_sha256: Digest of what it asks, see `pqassay_spec.golden.revision.case_digest`.
+        asked_sha256: Digest of its questions, see `pqassay_spec.golden.revision.case_digest`.
         parent: The valid case that it was made from.
         wishes: The requested structure for a writer.
-        known_facts: Facts about its file, where someone has them; else they are read from it.
-        stands_alone: A right answer counts by itself; else only beside one about a valid file.
-        data: Its input where no file has it: what it was derived from has another, and who writes gets none.
+        known_facts: Facts about its file, if the caller has them; otherwise they are read from it.
+        stands_alone: Whether a right answer counts by itself; otherwise it needs a right answer about a valid file.
+        data: Its input, if that is not in a file: a derived case has another input than its source, and a writer's case has none.
     """
 
     case: Case
@@ -56,14 +56,14 @@ class GoldenCase:
         """The bytes of its input.
 
         Raises:
-            CaseError: They are not those of the manifest.
+            CaseError: They do not match the manifest.
         """
         if self.data is not None:
             return self.data
         return self._read(self.case.input.file, self.case.input.sha256)
 
     def beside(self) -> dict[str, bytes]:
-        """Names and bytes of the files that are beside its input.
+        """Names and bytes of the files beside its input.
 
         Raises:
             CaseError: See `content`.
@@ -82,7 +82,7 @@ class GoldenCase:
 
     @cached_property
     def facts(self) -> FileFacts:
-        """The facts about its file: of a damaged one about the valid one, of a ``_pm`` about the Parquet file beside it."""
+        """The facts about its file: for a damaged file those of the valid one, for a ``_pm`` those of the Parquet file beside it."""
         if self.known_facts is not None:
             return self.known_facts
         if self.parent is not None:
@@ -92,7 +92,7 @@ class GoldenCase:
 
     @property
     def rows(self) -> Rows | None:
-        """The rows that a reader gets of it: its own, or else those of its parent; ``None`` where they are not known."""
+        """The expected rows for a reader: its own, or those of its parent; ``None`` if they are unknown."""
         if self.case.expect.rows is not None or self.parent is None:
             return self.case.expect.rows
         read = self.case.expect.read
@@ -103,7 +103,7 @@ def golden_folder() -> Path:
     """The golden files of this installation.
 
     Raises:
-        CaseError: There are none.
+        CaseError: This installation has none.
     """
     folder = golden_files()
     if folder is None:
@@ -115,7 +115,7 @@ def load(folder: Path) -> list[GoldenCase]:
     """Every case below a folder, in the order of the ids.
 
     Raises:
-        CaseError: There is none, or a manifest is wrong.
+        CaseError: There are no cases, or a manifest is wrong.
     """
     found = [_load(folder, path) for path in folder.rglob(MANIFEST)]
     if not found:
@@ -144,13 +144,13 @@ def _load(root: Path, path: Path) -> GoldenCase:
 
 @cache
 def _read(text: bytes, name: str) -> tuple[Case, str, str]:
-    """What a manifest says, its digest, and that of what it asks; the same manifest is read once."""
+    """The case of a manifest, the digest of the manifest, and the digest of its questions; cached by content."""
     case = read_manifest(text, name)
     return case, hashlib.sha256(text).hexdigest(), case_digest(json.loads(text))
 
 
 def matches(name: str, pattern: str) -> bool:
-    """True if a path of names matches a pattern; ``*`` stays within a name, ``**`` spans any number of them.
+    """Whether a path of names matches a pattern; ``*`` stays within a name, ``**`` spans any number of names.
 
     >>> matches("idx1/plain", "idx1/*"), matches("interop/a/b", "interop/*"), matches("interop/a/b", "interop/**")
     (True, False, True)
@@ -159,10 +159,10 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def select(cases: Sequence[GoldenCase], patterns: Sequence[str]) -> list[GoldenCase]:
-    """The cases that match one of the patterns (all, if there is none), and the parents that their credit needs.
+    """The cases that match one of the patterns (all, if there are no patterns), and the parents that their credit needs.
 
     Raises:
-        CaseError: A pattern that no case matches.
+        CaseError: No case matches a pattern.
     """
     for pattern in patterns:
         if not any(matches(golden.case.id, pattern) for golden in cases):
@@ -177,12 +177,12 @@ def select(cases: Sequence[GoldenCase], patterns: Sequence[str]) -> list[GoldenC
 
 
 def manifests_digest(cases: Iterable[GoldenCase]) -> str:
-    """SHA-256 over ids and manifests: which suite it was."""
+    """SHA-256 over ids and manifests, which identifies the suite."""
     return _digest(f"{golden.case.id} {golden.manifest_sha256}" for golden in cases)
 
 
 def inputs_digest(cases: Iterable[GoldenCase]) -> str:
-    """SHA-256 over ids, inputs and what is beside them: which golden files they were."""
+    """SHA-256 over ids, inputs and the files beside them, which identifies the golden files."""
     return _digest(
         line
         for golden in cases

@@ -1,4 +1,4 @@
-"""Expectations: what an implementation is known to get wrong, with an expiry date.
+"""Expectations: the known failures of an implementation, with an expiry date.
 
 A file of expectations (TOML) belongs to its implementer.  With it, a run passes if it fails exactly as
 expected. It fails on any difference: a better result, another wrong answer, an entry that has expired or
@@ -7,14 +7,14 @@ matches nothing.
     [[expectation]]
     case = "idx1/carriage-return-*"       # id of a case, or a pattern; or a list of them
     operation = "decode"                  # optional: all operations
-    outcome = "failed"                    # "unstable" also allows a pass: what is unstable is right now and then
+    outcome = "failed"                    # "unstable" also allows a pass: an unstable result is sometimes right
     rule = "IDX1-014"                     # optional: the failure must be about this rule
-    cause = "wrong values"                # optional: its cause must have this in it
+    cause = "wrong values"                # optional: the cause must contain this text
     reason = "lines() drops carriage returns"
     issue = "https://example.org/issues/7"
     expires = 2027-03-01
-    varies = true                         # optional: the library answers by chance; "unstable" then allows everything
-    [expectation.answers]                 # optional: what came, of each case; `--write-expectations` writes it
+    varies = true                         # optional: the answers vary at random; "unstable" then allows all of them
+    [expectation.answers]                 # optional: the answer for each case; `--write-expectations` writes it
     "idx1/carriage-return-last" = "rows 8fd0a3c1b2e4f567"
 """
 
@@ -44,7 +44,7 @@ class ExpectationsError(ValueError):
 
 @dataclass(frozen=True)
 class Expectation(Closed):
-    """One entry. See the module for its members."""
+    """One entry. The module describes its members."""
 
     case: tuple[str, ...]
     outcome: Outcome
@@ -65,11 +65,11 @@ class Expectation(Closed):
         return f"{cases} ({self.operation})" if self.operation else cases
 
     def names(self, case: str) -> bool:
-        """True if a case is among its cases."""
+        """Whether a case is among its cases."""
         return any(matches(case, pattern) for pattern in self.case)
 
     def concerns(self, result: Result) -> bool:
-        """True if a result is what this entry is about.
+        """Whether the entry is about a result.
 
         Unsupported and inherited results only concern entries that name these outcomes.
         """
@@ -80,7 +80,7 @@ class Expectation(Closed):
         )
 
     def stable(self, result: Result) -> Result:
-        """A result without what the next run answers in another way. An ``unstable`` one keeps nothing, not even a pass."""
+        """A result without the parts that differ in the next run. An ``unstable`` result loses all of them, even a pass."""
         if self.outcome != "unstable":
             return dataclasses.replace(result, actual=None, stderr=None, query=None, answered=None, pin=None)
         why = self.reason or ""
@@ -111,11 +111,11 @@ class Expectations:
     """The entries of one file.
 
     Attributes:
-        entries: In the order of the file; the first that concerns a result decides.
+        entries: In the order of the file; the first entry about a result decides.
         sha256: Digest of the file.
-        others: Ids of cases that the run left out: an entry about one of them alone is not judged.
-        narrowed: Operations were left out as well.
-        today: The day in UTC, which decides what has expired.
+        others: Ids of cases that the run left out: an entry that is only about them is not judged.
+        narrowed: Whether operations were left out as well.
+        today: The day in UTC, which decides which entries have expired.
     """
 
     entries: tuple[Expectation, ...] = ()
@@ -125,7 +125,7 @@ class Expectations:
     today: dt.date = field(default_factory=expiry.today)
 
     def compare(self, results: Sequence[Result]) -> tuple[list[Result], list[Problem]]:
-        """Mark the results that are as expected, and say which entries do not hold."""
+        """Mark the expected results, and report the entries that do not hold."""
         problems: list[Problem] = []
         concerned: set[int] = set()
         compared: list[Result] = []
@@ -153,7 +153,7 @@ class Expectations:
         return compared, problems
 
     def unpinned(self, results: Sequence[Result]) -> int:
-        """How many results are as expected, and would be with another wrong answer as well."""
+        """The number of expected results that would also be expected with another wrong answer."""
         return sum(
             result.pin is not None
             and not next(entry for entry in self.entries if entry.concerns(result)).answers
@@ -166,7 +166,7 @@ def parse(content: bytes) -> Expectations:
     """Read a file of expectations.
 
     Raises:
-        ExpectationsError: No TOML, or a wrong entry.
+        ExpectationsError: It is not TOML, or an entry is wrong.
     """
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - only a run needs it
 
@@ -193,7 +193,7 @@ def parse(content: bytes) -> Expectations:
 
 
 def written(results: Sequence[Result], before: Expectations) -> str:
-    """A file that foretells these results: an entry for each cause of what is not good.
+    """A file that expects these results, with an entry for each cause of a failure.
 
     Reason, issue and expiry date of an entry of ``before`` that still holds are kept.
     """
@@ -205,7 +205,7 @@ def written(results: Sequence[Result], before: Expectations) -> str:
 
 
 def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
-    """An entry with its cases, and with the reason of the first, unless one was written by hand."""
+    """An entry with its cases, and with the reason of the first case, unless a reason was written by hand."""
     cases = tuple(result.case for result in results)
     answers = {result.case: result.pin for result in results if result.pin is not None}
     return dataclasses.replace(
@@ -214,7 +214,7 @@ def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
-    """The entry for a result, yet without its cases, and without a reason unless one was written by hand."""
+    """The entry for a result, still without its cases; it has a reason only if one was written by hand."""
     kept = next((entry for entry in before.entries if entry.concerns(result)), None)
     if kept is None or dataclasses.replace(kept, answers={}).disagreement(result):
         kept = Expectation((), result.outcome)
@@ -247,6 +247,6 @@ def _value(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """A basic string of TOML, which differs from a JSON string in what it does with surrogates and DEL."""
+    """A basic string of TOML, which treats surrogates and DEL differently than a JSON string."""
     quoted = json.dumps(text.encode("utf-8", "backslashreplace").decode(), ensure_ascii=False)
     return quoted.replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""What queries, capabilities and features are derived from: the layout of a file, and the types and codecs that it uses."""
+"""Facts about a file for queries, capabilities and features: its layout, and the types and codecs that it uses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TYPES = {
     "MAP": "nested.map",
     "MAP_KEY_VALUE": "nested.map",
 }
-"""The capability that a logical or converted type takes, by its name without parameters."""
+"""The capability that a logical or converted type needs, by its name without parameters."""
 
 NANOSECONDS = "type.timestamp-nanos"
 WIDE = "type.timestamp-wide"
@@ -54,13 +54,13 @@ FIXED = "type.fixed"
 NESTED = "nested"
 
 UNKNOWN = "unknown"
-"""What a feature is called whose number has no name."""
+"""The name of a feature whose number has no name."""
 
 MOST_DIGITS = 38
-"""Digits of a decimal that fit into 128 bits; more are a feature of their own."""
+"""Most digits of a decimal that fit into 128 bits; more digits are a separate feature."""
 
 ORDERS = {"IEEE_754_TOTAL_ORDER": "order.ieee754", "INT96_TIMESTAMP_ORDER": "order.int96"}
-"""The capability that an order of columns takes."""
+"""The capability that a column order needs."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class ChunkFacts:
 
     Attributes:
         pages: The rows of each data page, counted from the first row of the file.
-        blocks: The blocks of its bloom filter; 0 without one.
+        blocks: The number of blocks of its bloom filter; 0 if it has none.
     """
 
     pages: tuple[range, ...]
@@ -78,19 +78,19 @@ class ChunkFacts:
 
 @dataclass(frozen=True)
 class FileFacts:
-    """Facts about a good file.
+    """Facts about a valid file.
 
     Attributes:
-        needs: Capabilities that its types, codecs and orders take.
+        needs: Capabilities that its types, codecs and orders need.
         groups: The rows of each row group.
         chunks: The chunks of each top-level column that is one leaf, by row group.
         types: The physical types of these columns.
         names: All top-level columns, in the order of the schema.
         leaves: The top-level column of each leaf.
-        has_choice: Whether an index of pages or a bloom filter tells readers what to leave out.
-        tags: Features that a reader meets in it: those of its needs that are types, nesting and codecs, and ``physical.int96``,
-            ``encoding.plain``, ``page.v2``, ``structure.bloom-filter``, …; of a damaged file those that can be told.
-        values: How many values its footer counts.
+        has_choice: Whether a page index or a bloom filter lets readers skip parts of it.
+        tags: Features that a reader meets in it: needs that are types, nesting and codecs, and ``physical.int96``,
+            ``encoding.plain``, ``page.v2``, ``structure.bloom-filter``, …; for a damaged file, only the features that can be determined.
+        values: The number of values, according to its footer.
     """
 
     needs: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class FileFacts:
 
 
 def facts_of(data: bytes) -> FileFacts:
-    """The facts about a Parquet file; of one that cannot be read its features as far as they can be told, and nothing else."""
+    """The facts about a Parquet file; for a file that cannot be read, only the features that can be determined."""
     file = FileUnderTest(BytesSource(data), Options("pages"))
     tags = _tags(file)
     try:
@@ -145,7 +145,7 @@ def facts_of(data: bytes) -> FileFacts:
 
 
 def _tags(file: FileUnderTest) -> tuple[str, ...]:
-    """The features of a file, sorted; what cannot be read of it has none."""
+    """The features of a file, sorted, without those of unreadable parts."""
     tags: set[str] = set()
     for derived in (tags_of_file, _tags_of_schema, _tags_of_chunks):
         try:
@@ -156,7 +156,7 @@ def _tags(file: FileUnderTest) -> tuple[str, ...]:
 
 
 def tags_of_file(file: FileUnderTest) -> Iterator[str]:
-    """The features of a file that are not those of a column."""
+    """The features of a file that do not belong to a column."""
     if file.source.read(0, min(len(ENCRYPTED_MAGIC), file.source.size)) == ENCRYPTED_MAGIC:
         yield "encrypted.footer"
         return
@@ -170,7 +170,7 @@ def tags_of_file(file: FileUnderTest) -> Iterator[str]:
 
 
 def elements_of_columns(elements: Sequence[SchemaElement]) -> Iterator[tuple[str, SchemaElement]]:
-    """Each element below the root with the name of the top-level column that it belongs to, in their order."""
+    """Yield each element below the root, in order, after the name of its top-level column."""
     open_groups: list[int] = []
     name = ""
     for element in elements[1:]:
@@ -209,7 +209,7 @@ def _tags_of_schema(file: FileUnderTest) -> Iterator[str]:
 
 
 def _digits(element: SchemaElement) -> int:
-    """The digits of a decimal."""
+    """The number of digits of a decimal."""
     logical = element.logicalType
     decimal = logical.DECIMAL if logical is not None else None
     return decimal.precision if decimal is not None else element.precision or 0
@@ -239,7 +239,7 @@ def tags_of_chunk(chunk: ColumnChunkUnderTest) -> Iterator[str]:
         yield from (
             f"encoding.{_dashed(_named(Encoding, encoding))}" for _, _, encoding in chunk.unusual_levels
         )
-    except (FormatError, NotApplicable, NotChecked):  # what the footer says about its encodings has to do
+    except (FormatError, NotApplicable, NotChecked):  # use the encodings of the footer instead
         yield from (f"encoding.{_dashed(_named(Encoding, encoding))}" for encoding in facts.encodings)
 
 
@@ -255,7 +255,7 @@ def _tags_of_page(page: PageUnderTest) -> Iterator[str]:
 
 
 def _named(kind: type[IntEnum], number: int) -> str:
-    """The name of a number of an enumeration; ``unknown`` where it has none."""
+    """The name of a number in an enumeration; ``unknown`` if it has none."""
     return next((known.name for known in kind if int(known) == number), UNKNOWN)
 
 
@@ -299,7 +299,7 @@ def _chunk_facts(chunk: ColumnChunkUnderTest, rows: range) -> ChunkFacts:
 
 
 def _page_starts(chunk: ColumnChunkUnderTest) -> Sequence[int]:
-    """The first row of each data page, of the row group's rows; just the first where nothing tells."""
+    """The first row of each data page, relative to the row group; only the first if the others are unknown."""
     try:
         if chunk.chunk.offset_index_offset is not None:
             return chunk.page_places.first_rows
@@ -310,13 +310,13 @@ def _page_starts(chunk: ColumnChunkUnderTest) -> Sequence[int]:
 
 
 def _rows_of(page: PageUnderTest) -> int:
-    """The rows of a page of a column without lists."""
+    """The number of rows of a page in a column without lists."""
     first = page.header.data_page_header
     return page.v2.num_rows if page.v2 is not None else first.num_values if first is not None else 0
 
 
 def needs_of_rows(rows: Rows | None) -> list[str]:
-    """The capabilities that rows take beside those of their file: lists and maps that are null are not had by all."""
+    """The capabilities that rows need in addition to those of their file: not all software has null lists and maps."""
     if rows is None:
         return []
     nulls = (
@@ -328,7 +328,7 @@ def needs_of_rows(rows: Rows | None) -> list[str]:
 
 
 def _holds_null_list(kind: str, value: Written) -> bool:
-    """Whether a value of a type is a null list or map, or a list that holds one."""
+    """Whether a value of a type is a null list or map, or a list that contains one."""
     if not kind.startswith(("list<", "map<")):
         return False
     if value is None:

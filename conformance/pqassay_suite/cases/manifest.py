@@ -1,4 +1,4 @@
-"""Manifests of golden cases as they are read: their JSON Schema, and what their members must not say against each other."""
+"""Read manifests of golden cases: their JSON Schema, and contradictions among their members."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from pqassay_spec.rules.catalogue import rules
 from pqassay_suite.drivers.protocol import adapter
 
 DIRECTORY = "DIR"
-"""The family whose values say which indexes a file has."""
+"""The family whose values list the indexes of a file."""
 
 
 def file_kind(case: Case) -> str:
-    """The kind of a case's input, see `pqassay.stores.kinds`; empty for one that has no kind."""
+    """The kind of a case's input, see `pqassay.stores.kinds`; empty if it has none."""
     kind = kind_of(case.input.file)
     return kind.name if kind else ""
 
 
 def handed_over(case: Case) -> str:
-    """The name under which an implementation gets the input: neither it nor its folder gives the verdict away."""
+    """The file name for an implementation's input: neither it nor its folder reveals the verdict."""
     return pm.FILE_NAME if file_kind(case) == "pm" else "data.parquet"
 
 
@@ -39,18 +39,18 @@ def json_schema() -> dict[str, Any]:
 
 
 class ManifestError(ValueError):
-    """A manifest that does not say what one must, or that contradicts itself. The message names the member."""
+    """A manifest that is incomplete, or that contradicts itself. The message names the member."""
 
 
 def read_manifest(text: bytes, place: str) -> Case:
-    """The case that a manifest describes.
+    """The case of a manifest.
 
     Args:
         text: The manifest, JSON.
-        place: The folder that it is in, below that of all cases, with slashes.
+        place: The folder of the manifest, relative to the folder of all cases, with slashes.
 
     Raises:
-        ManifestError: See there.
+        ManifestError: The manifest is wrong.
     """
     from pydantic import ValidationError  # noqa: PLC0415 - only a run needs it
 
@@ -71,11 +71,11 @@ REMARKS = ("INFO", "POLICY")
 """Verdicts that leave a file of foreign software valid."""
 
 DEPRECATED = frozenset({"PQF-081"})
-"""Rules against what the format has deprecated: writers should not use it, and readers owe its rows."""
+"""Rules against deprecated features of the format: writers should not use them, but readers must return the rows."""
 
 
 def _inconsistency(case: Case, place: str) -> str:
-    """Contradiction among the members of a manifest; empty for none."""
+    """The contradiction among the members of a manifest; empty if there is none."""
     expect, others = case.expect, [given.file for given in case.input.beside or ()]
     plain = all(
         Path(name).name == name and name not in ("", "..", MANIFEST) for name in (case.input.file, *others)
@@ -114,7 +114,7 @@ def _inconsistency(case: Case, place: str) -> str:
 
 
 def _reading_problems(case: Case) -> dict[str, bool]:
-    """What may be wrong with the expectation about all rows, and whether it is."""
+    """Possible problems of the expectation about all rows, each with whether it occurs."""
     read = case.expect.read
     if read is None:
         return {}
@@ -128,7 +128,7 @@ def _reading_problems(case: Case) -> dict[str, bool]:
 
 
 def _pm_problem(expect: Expect) -> str:
-    """Problem of the expectations about a ``_pm``; empty for none."""
+    """The problem of the expectations about a ``_pm``; empty if there is none."""
     try:
         if expect.value is not None:
             pm_value(expect.value)
@@ -151,7 +151,7 @@ def _pm_problem(expect: Expect) -> str:
 
 
 def _predicate_problem(predicate: list[Any]) -> str:
-    """Problem of a predicate whose columns have no rows at hand; empty for none."""
+    """The problem of a predicate whose columns have no known rows; empty if there is none."""
     try:
         keeps(predicate, dict.fromkeys(columns_of(predicate)))
     except (PredicateError, ValueNotReadableError, IndexError, TypeError) as error:

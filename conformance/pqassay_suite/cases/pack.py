@@ -1,10 +1,10 @@
 """Packs of golden files: flat folders that a reader's own tests use without pqassay.
 
-A pack has the shape of public collections of Parquet test files: ``data`` holds valid files, ``bad_data`` damaged ones, each with a
-``README.md`` that has a row for every file.  ``manifest.json`` says the same for programs, and ``SHA256SUMS`` has the digest of every file.
-The same golden files make the same bytes, whichever release of pqassay writes them.
+A pack has the structure of public collections of Parquet test files: ``data`` has valid files, ``bad_data`` damaged ones, each with a
+``README.md`` that has a row for every file.  ``manifest.json`` has the same facts for programs, and ``SHA256SUMS`` the digest of every
+file. The same golden files always give the same bytes, in every release of pqassay.
 
-Seeds for fuzzers are a folder of the same inputs: ``parquet`` and ``pm``, with nothing in them but files named by their own SHA-256.
+Seeds for fuzzers are a folder with the same inputs: its folders ``parquet`` and ``pm`` contain only files named by their own SHA-256.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from pqassay_spec.rules.catalogue import rules
 from pqassay_suite.cases.case import GoldenCase
 
 KIND = "pqassay pack"
-"""The member ``kind`` of a manifest, by which a folder is known as a pack."""
+"""The member ``kind`` of a manifest, which marks a folder as a pack."""
 
 PACK_VERSION = 2
-"""Version of the form of a manifest: 2 has ``edition`` and ``reason``, and no version of pqassay."""
+"""Version of the form of a manifest: 2 has ``edition`` and ``reason``, and does not have the version of pqassay."""
 
 EDITION, EDITION_STATE = 1, "draft"
-"""Edition of the contents: paths, reasons and bytes. ``draft``: they may change; ``frozen``: never again, and what is added is the next edition."""
+"""Edition of the contents: paths, reasons and bytes. ``draft``: they may change; ``frozen``: never again, additions need a new edition."""
 
 MANIFEST, README, LICENSE, SUMS = "manifest.json", "README.md", "LICENSE", "SHA256SUMS"
 
 SEED_FOLDERS = {"": "parquet", "_pm": "pm"}
-"""Folders of seeds: those of files with a name of their own, and all others under the empty text."""
+"""Folders of seeds by file name; files with other names belong to the empty text."""
 
 GOOD, BAD = "data", "bad_data"
 
 PLAIN_NAME = "data.parquet"
-"""Name of an input that needs no name of its own."""
+"""Name of an input that does not need a special name."""
 
 MOST_BYTES = 32 << 10
-"""Greatest size of a file, and of its rows in JSON."""
+"""Greatest size of a file, and of its rows in JSON, in bytes."""
 
 TEMPORARY, REPLACED = ".pqassay-new", ".pqassay-old"
-"""Endings of the hidden folders beside a pack in which it is prepared, and in which an earlier one is put aside."""
+"""Suffixes of two hidden folders beside a pack: one to prepare it, and one for the earlier pack."""
 
 
 class PackError(Exception):
@@ -60,7 +60,7 @@ class PackedFile:
 
     Attributes:
         path: Its path within the pack.
-        called: The name under which software expects it.
+        called: The name that software expects.
         content: Its bytes.
     """
 
@@ -81,8 +81,8 @@ class Packed:
     Attributes:
         golden: The case.
         input: The file that it is about.
-        beside: Files that are beside that one.
-        rows: The rows that a reader must give as JSON, where they are known and not too many.
+        beside: The files beside that file.
+        rows: The expected rows for a reader as JSON, if they are known and not too many.
     """
 
     golden: GoldenCase
@@ -101,13 +101,13 @@ def chosen(
 ) -> list[GoldenCase]:
     """The cases of a pack, in the order of their ids.
 
-    Without ``whole``: for each rule the damaged file that breaks it and the fewest other rules (the smallest
-    of several), the valid files that these were made from, and independent valid files.
+    Without ``whole``, they are the valid files that stand alone, and for each rule a damaged file with its parents. That file
+    breaks the rule and the fewest other rules; among several, the smallest is taken.
 
     Args:
         cases: All cases.
-        families: Prefixes of families; all of them if none is named.
-        whole: Every case that a reader can be tested by.
+        families: Prefixes of families; all families if it is empty.
+        whole: Include every case that can test a reader.
     """
     mine = [
         golden
@@ -140,7 +140,7 @@ def chosen(
 
 
 def packed(golden: GoldenCase) -> Packed:
-    """The files of a case as a pack has them.
+    """The files of a case in a pack.
 
     Raises:
         CaseError: A golden file is damaged.
@@ -163,12 +163,12 @@ def packed(golden: GoldenCase) -> Packed:
 
 
 def duties(case: Case) -> list[str]:
-    """The required behavior of software for each file, one sentence each; none if the file cannot test a reader."""
+    """The required behavior of software for each file, one sentence each; empty if the file cannot test a reader."""
     return [*_of_reading(case), *_of_structures(case)]
 
 
 def reason(case: Case) -> str:
-    """Why a file is in ``bad_data``: the rules that it breaks, whose ids are never used for anything else; empty for valid files."""
+    """Why a file is in ``bad_data``: the rules that it breaks, whose ids are never reused; empty for valid files."""
     return "+".join(case.rules) if case.kind != "valid" else ""
 
 
@@ -286,14 +286,14 @@ def seeds(packs: Sequence[Packed]) -> dict[str, bytes]:
 
 
 def write_pack(folder: Path, files: dict[str, bytes]) -> None:
-    """Write a pack whole or not at all: it is prepared beside the folder, and then has its name.
+    """Write a pack as a whole or not at all: it is prepared beside the folder, and then renamed.
 
     Args:
         folder: A folder that does not exist, is empty, or only has an earlier pack or seeds.
         files: The files by their paths in it.
 
     Raises:
-        PackError: Something else is there.
+        PackError: The folder has other content.
         OSError: It cannot be written.
     """
     folder = Path(os.path.realpath(folder))
@@ -320,10 +320,10 @@ def write_pack(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def require_replaceable(folder: Path) -> None:
-    """Refuse a folder that holds anything but a pack, or files that the pack did not bring.
+    """Refuse to replace a folder that is not a pack, or that has files which the pack did not write.
 
     Raises:
-        PackError: See there.
+        PackError: It cannot be replaced.
     """
     if not folder.exists():
         return
@@ -344,13 +344,13 @@ def require_replaceable(folder: Path) -> None:
 
 
 def _is_seed(folder: Path, path: str) -> bool:
-    """Whether a file is named by its content in a folder of seeds."""
+    """Whether a file is in a folder of seeds and is named by its content."""
     place, _, name = path.rpartition("/")
     return place in SEED_FOLDERS.values() and name == hashlib.sha256((folder / path).read_bytes()).hexdigest()
 
 
 def _brought(path: Path) -> set[str] | None:
-    """The paths that the manifest of a pack names; ``None`` where there is no such manifest."""
+    """The paths in the manifest of a pack; ``None`` if there is no such manifest."""
     try:
         text = path.read_text("utf-8")
         document = json.loads(text)

@@ -1,4 +1,4 @@
-"""The pages of a pack: for people who meet its files without knowing pqassay."""
+"""The pages of a pack, for people who do not know pqassay."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pages(packs: Sequence[Packed]) -> dict[str, bytes]:
     """Pages and licence of a pack, by path.
 
     Raises:
-        PackError: This installation has lost its licence.
+        PackError: The licence is missing in this installation.
     """
     good = [each for each in packs if each.golden.case.kind == "valid"]
     bad = [each for each in packs if each.golden.case.kind != "valid"]
@@ -96,7 +96,7 @@ def _list(title: str, words: str, packs: Sequence[Packed]) -> Iterator[str]:
 
 
 def cell(text: str) -> str:
-    """A text that a cell of a table shows as it is."""
+    """A text escaped for a cell of a Markdown table."""
     escaped = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
     return escaped.replace("*", "\\*").replace("[", "\\[")
 
@@ -106,10 +106,10 @@ def _page(parts: Iterator[str]) -> bytes:
 
 
 def licence() -> str:
-    """The text of the licence: of a checkout, or of the installed distribution.
+    """The text of the licence, from a checkout or from the installed distribution.
 
     Raises:
-        PackError: It is not there.
+        PackError: The licence is missing.
     """
     checkout = Path(__file__).resolve().parents[3] / LICENSE
     if checkout.is_file():

@@ -1,10 +1,10 @@
-"""The queries of a case: derived from its rows and the layout of its file, never typed.
+"""The queries of a case, derived from its rows and the layout of its file, never typed.
 
 A wrong answer usually comes from one page, one block of a bloom filter, one bound, or a column beside the
-damaged one. So the queries are chosen to *touch* as much as possible: each candidate lists the pages, blocks,
-bounds and kinds of comparison that it touches. The candidate that touches the most new ones is taken, until
-there are `MOST`. Pages
-count only where others can be left out: a query that needs them all would be answered rightly without any index.
+damaged one. The queries are therefore chosen to *touch* as much as possible: each candidate lists the pages, blocks,
+bounds and kinds of comparison that it touches. The candidate that touches the most new ones is chosen, until
+there are `MOST`. Pages only count if others can be skipped: a query that needs all pages would be answered correctly
+without any index.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from pqassay_spec.parquet.thrift import Type
 from pqassay_suite.cases.file_facts import ChunkFacts, FileFacts
 
 MOST = 16
-"""Queries of a case, at most."""
+"""Most queries of a case."""
 
 MOST_BOUNDS = 12
-"""Values of a column that are tried as bounds of a range, at most."""
+"""Most values of a column that are tried as bounds of a range."""
 
 HEAVY = 3
-"""How much more the column that the case is about counts."""
+"""Extra weight of the column that the case is about."""
 
 WEIGHTS = {
     "bound": 3,
@@ -57,16 +57,16 @@ WEIGHTS = {
     "range": 2,
     "middle": 4,
 }
-"""How much more some marks count: a false bound shows at itself alone, and other marks are touched along by many queries."""
+"""Extra weights of some marks: only a query at a false bound reveals it, while many queries touch other marks anyway."""
 
 WITHOUT_ORDER = frozenset({"boolean", "geometry", "geography", "bson", "json", "interval", "variant"})
-"""Types of columns about which only equality is asked: readers do not agree on which value is less."""
+"""Types of columns with only equality queries, because readers disagree on their order."""
 
 LIGHT = {"bound": 1, "range": 1}
-"""How little some marks count of columns that the case is not about: their bounds are true."""
+"""Low weights of some marks in columns that the case is not about, because their bounds are true."""
 
 Mark = tuple[Hashable, ...]
-"""Something that a query touches."""
+"""A part of a file that a query touches."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class CaseQuery:
     """A query of a case.
 
     Attributes:
-        predicate: Which rows.
-        columns: Which columns of them.
-        decides: Whether it compares values of the column that the case is about, so that a reader that answers it uses what the case
-            may say falsely.  If no query is decisive, each is.
+        predicate: The condition on rows.
+        columns: The columns to return.
+        decides: Whether it compares values of the column that the case is about. A reader that answers it uses the metadata that
+            the case may falsify.  If no query is decisive, all of them are.
     """
 
     predicate: list[Any]
@@ -99,13 +99,13 @@ def queries(
     Args:
         rows: All rows of the file, in its order.
         facts: Its layout.
-        column: The column that the case is about, which is asked about most.
-        story: The predicate that tells the case's story; it comes first.
-        most: How many, at most.
+        column: The column that the case is about; it gets the most queries.
+        story: The predicate that shows the case's effect; it comes first.
+        most: The most queries to return.
 
     Returns:
-        At most ``most`` queries. Every second one leaves the columns of its predicate out of the answer, where there are others:
-        a wrong selection shows in the columns beside.
+        At most ``most`` queries. Every second query does not return the columns of its predicate, if there are others:
+        a wrong selection then shows in the other columns.
     """
     names = rows.names()
     columns = [_Column(name, place, rows, facts, is_about=name == column) for place, name in enumerate(names)]
@@ -144,7 +144,7 @@ def queries(
 
 
 def _compares(tree: Sequence[Any], column: str | None) -> bool:
-    """Whether a predicate compares values of a column, or of any; a test for null compares none."""
+    """Whether a predicate compares values of the given column, or of any column; a test for null does not."""
     if tree[0] in ("and", "or", "not"):
         return any(_compares(part, column) for part in tree[1:])
     return tree[0] not in ("is null", "is not null") and column in (None, tree[1])
@@ -156,7 +156,7 @@ def _output(names: Sequence[str], tree: Sequence[Any], number: int) -> list[str]
 
 
 def _pairs(columns: Sequence[_Column]) -> Iterator[_Candidate]:
-    """Conditions on two columns, whose pages must be cut at the same rows: values of one row, or of one column or the other."""
+    """Conditions on two columns, whose pages must be cut at the same rows: both values of one row (AND), or either value (OR)."""
     able = [column for column in columns if column.is_comparable]
     for first, second in pairwise(able):
         for row in (0, -1):
@@ -174,7 +174,7 @@ def _pairs(columns: Sequence[_Column]) -> Iterator[_Candidate]:
 
 
 class _Column:
-    """A column of a case, and what queries about it touch."""
+    """A column of a case, and the marks that queries about it touch."""
 
     def __init__(self, name: str, place: int, rows: Rows, facts: FileFacts, *, is_about: bool) -> None:
         self.name, self._is_about = name, is_about
@@ -184,7 +184,7 @@ class _Column:
 
     @cached_property
     def keys(self) -> list[Any]:
-        """What each value is ordered by; ``None`` for null and for what has no order."""
+        """The sort key of each value; ``None`` for null and for values without an order."""
         return [_key(value) for value in self._values]
 
     @cached_property
@@ -193,12 +193,12 @@ class _Column:
         return not any(isinstance(value, List | Map | Struct) for value in self._values)
 
     def written(self, row: int) -> Any:
-        """A value of a row as JSON; ``None`` if there is no such row."""
+        """The value in a row as JSON; ``None`` if there is no such row."""
         return as_json(self._values[row]) if self._values else None
 
     @property
     def has_nulls(self) -> bool:
-        """Whether some of its values are null, and others are not."""
+        """Whether some, but not all, of its values are null."""
         return len({value is None for value in self._values}) > 1
 
     @cached_property
@@ -216,7 +216,7 @@ class _Column:
         return [page for chunk in self._chunks for page in chunk.pages]
 
     def _bounds(self) -> Iterable[Any]:
-        """The least and the greatest key of each page, and the first and last of them all, without repetition."""
+        """The least and the greatest key of each page, and of all pages, without repetition."""
         ends: dict[Any, None] = {}
         for page in self._pages:
             keys = [self.keys[row] for row in page if row < len(self.keys) and _is_ordered(self.keys[row])]
@@ -230,7 +230,7 @@ class _Column:
         )
 
     def candidates(self) -> Iterator[_Candidate]:
-        """Every query about this column that may be worth a place."""
+        """Every useful query about this column."""
         for test, null in (("is null", True), ("is not null", False)):
             rows = [row for row, value in enumerate(self._values) if (value is None) == null]
             yield _Candidate(
@@ -264,7 +264,7 @@ class _Column:
             yield from self._ranges(bounds)
 
     def _ranges(self, bounds: set[Any]) -> Iterator[_Candidate]:
-        """Comparisons with bounds: each of the four operators, at the ends and between, beside NaN as well."""
+        """Comparisons with bounds: each of the four operators, at the ends and between them, also with NaN."""
         by_key = {key: row for row, key in reversed(list(enumerate(self.keys))) if _is_ordered(key)}
         ordered = sorted(bounds)
         has_nan = any(_is_special(key) and key != key for key in self.keys)  # noqa: PLR0124 - NaN equals nothing
@@ -284,14 +284,14 @@ class _Column:
                 yield _Candidate([name, self.name, self.written(by_key[key])], frozenset(marks))
 
     def _touched(self, how: str, rows: Sequence[int]) -> Iterator[Mark]:
-        """The pages that hold some of the rows, where there are others; in the column of the case once for each kind of test."""
+        """The pages with some of the rows, if there are other pages; in the column of the case, once for each kind of test."""
         found = set(rows)
         pages = [page.start for page in self._pages if not found.isdisjoint(page)]
         for start in pages if len(pages) < len(self._pages) else ():
             yield how if self._is_about else "any", self.name, "page", start
 
     def _blocks(self, value: Written, rows: Sequence[int]) -> Iterator[Mark]:
-        """The blocks of bloom filters that a value chooses, where it is."""
+        """The blocks of bloom filters that a value selects, in the chunks of these rows."""
         if not self._has_filter:
             return
         plain = plain_bytes(value, self._facts.types.get(self.name))
@@ -314,12 +314,12 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def as_json(value: Written) -> Any:
-    """A value as it is in the JSON of a predicate."""
+    """A value in the JSON form of a predicate."""
     return value if value is None or isinstance(value, bool | int | str) else vars(value)
 
 
 def _key(value: Written) -> Any:
-    """A Python value that compares like the value; ``None`` for null and for what has no order."""
+    """A Python value with the order of the value; ``None`` for null and for values without an order."""
     match value:
         case LongInteger() | Date() | Time() | Timestamp():
             return int(next(iter(vars(value).values())))
@@ -340,17 +340,17 @@ def _is_ordered(key: Any) -> bool:
 
 
 def _is_special(key: Any) -> bool:
-    """Whether it is a float of those that readers treat apart."""
+    """Whether a key is a special float, which readers treat differently."""
     return isinstance(key, float) and (math.isnan(key) or math.isinf(key) or not key)
 
 
 def _same(key: Any) -> Hashable:
-    """What distinguishes values: the two zeros do, and NaN is one value."""
+    """A key that distinguishes values: the two zeros differ, and all NaN are equal."""
     return ("float", "nan" if math.isnan(key) else repr(key)) if isinstance(key, float) else key
 
 
 def plain_bytes(value: Written, kind: int | None) -> bytes | None:
-    """What a bloom filter hashes of a value; ``None`` for what is not a number, a text or bytes."""
+    """The bytes of a value that a bloom filter hashes; ``None`` if it is not a number, a text or bytes."""
     match value:
         case str():
             return value.encode()
@@ -361,9 +361,7 @@ def plain_bytes(value: Written, kind: int | None) -> bytes | None:
             return bytes(stored.build(float(value.float)))
         case int() | LongInteger() if not isinstance(value, bool) and kind in UNSIGNED:
             number = value if isinstance(value, int) else int(value.int)
-            widths = (
-                FIXED_WIDTH if number < 0 else UNSIGNED
-            )  # the bytes of a number that both hold are the same
+            widths = FIXED_WIDTH if number < 0 else UNSIGNED  # a number has the same bytes in both
             return bytes(widths[Type(kind)].build(number))
         case _:
             return None

@@ -1,4 +1,4 @@
-"""Scores by a revision: of the results of a run, those about cases that are in it count, and no others."""
+"""Scores by a revision: only results about cases of the revision count."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def counted_by(
     *,
     narrowed: bool = False,
 ) -> RunReport:
-    """A report in which the cases of a revision count, and no others.
+    """A report in which only the cases of a revision count.
 
     Args:
         revision: The revision.
-        report: A report in which all count.
-        cases: The cases that the run was about.
-        undeclared: The cases that were not asked, since the driver lacks a declared capability.
-        narrowed: Whether questions about them were left out.
+        report: A report in which all results count.
+        cases: The cases of the run.
+        undeclared: The cases that were not asked because the driver did not declare a capability.
+        narrowed: Whether some questions about them were left out.
     """
     standing = {golden.case.id: revision.standing(golden.case.id, golden.asked_sha256) for golden in cases}
     results = [

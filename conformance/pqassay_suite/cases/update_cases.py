@@ -1,4 +1,4 @@
-"""What writers of ``_pm`` are asked to append: the newest snapshot of a golden file to the file as it was before.
+"""Cases for writers of ``_pm``: append the newest snapshot of a golden file to the file before that snapshot.
 
 These cases are derived from the golden files with several snapshots, three from each. Their ids begin with ``update/``.
 """
@@ -20,12 +20,12 @@ from pqassay_suite.cases.case import GoldenCase, golden_folder, load
 from pqassay_suite.cases.writer_cases import writer_cases
 
 ROOM = "update"
-"""Where the ids of cases begin that ask to append a snapshot."""
+"""The first part of the ids of cases that append a snapshot."""
 
 SINCE = "0.9.0"
 
 STOP = "pm.update.stop"
-"""The capability to stop where a request says so."""
+"""The capability to stop at the point that a request names."""
 
 _WAYS: tuple[tuple[str, str, UpdateExpectation, tuple[str, ...]], ...] = (
     ("next", "Append a snapshot", UpdateExpectation(), ()),
@@ -37,11 +37,11 @@ _WAYS: tuple[tuple[str, str, UpdateExpectation, tuple[str, ...]], ...] = (
         (STOP,),
     ),
 )
-"""Name, title, expectation and capabilities of each way to ask for an update."""
+"""Name, title, expectation and capabilities of each kind of update."""
 
 
 def update_cases(cases: Iterable[GoldenCase]) -> list[GoldenCase]:
-    """The updates that the valid files with several snapshots hold.
+    """The update cases of the valid files with several snapshots.
 
     Args:
         cases: The golden cases.
@@ -85,7 +85,7 @@ def _cases(golden: GoldenCase) -> Iterator[GoldenCase]:
 
 
 def asked_cases() -> list[GoldenCase]:
-    """Everything that an implementation is asked about: the golden cases of this installation, tables to write, and updates.
+    """All cases for an implementation: the golden cases of this installation, tables to write, and updates.
 
     Raises:
         CaseError: See `pqassay_suite.cases.case.load`.

@@ -1,6 +1,6 @@
 """Tables for writers: values at the limits of their types, with a request for a structure.
 
-These cases have no file: it is the writer's.  Their ids begin with ``write/``.
+These cases do not have a file, because the writer makes it.  Their ids begin with ``write/``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.drivers.protocol import SortingWish, Wishes
 
 ROOM = "write"
-"""Where the ids of cases begin that ask to write."""
+"""The first part of the ids of cases for writers."""
 
 SINCE = "0.7.0"
 
@@ -53,10 +53,10 @@ class Table:
 
     Attributes:
         name: Its name.
-        title: What is at the edge.
+        title: What is special about it.
         rows: Its rows.
-        needs: Capabilities that its types take.
-        filtered: Columns that bloom filters can be about.
+        needs: Capabilities that its types need.
+        filtered: Columns that may have bloom filters.
         sorted_by: The column that its rows are sorted by.
     """
 
@@ -80,7 +80,7 @@ def _numbered(values: Sequence[Written]) -> list[list[Written]]:
 
 
 LONG = "x" * 62
-"""Text just short of the lengths at which writers cut bounds."""
+"""Text slightly shorter than the length at which writers truncate bounds."""
 
 TEXTS: tuple[str, ...] = (
     *("", "a", "\0", "Zürich", LONG, f"{LONG}é", f"{LONG}東京", f"{LONG}\U0001f600", "\U0010ffff" * 17),
@@ -211,11 +211,11 @@ WISHES: tuple[tuple[str, str, str, Callable[[Table], Wishes | None]], ...] = (
         lambda table: Wishes(bloom_filter=list(table.filtered)) if table.filtered else None,
     ),
 )
-"""Family, name, words and wishes of each way to write a table."""
+"""Family, name, description and wishes of each way to write a table."""
 
 
 def writer_cases() -> list[GoldenCase]:
-    """Every table in every way that makes sense of it."""
+    """Every table in every way that suits it."""
     return [
         _case(table, family, name, words, wishes)
         for table in TABLES

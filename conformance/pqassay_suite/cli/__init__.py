@@ -1,4 +1,4 @@
-"""The commands of the suite: which implementation is asked, about which files, and what becomes of its results.
+"""The commands of the suite: choose an implementation and files, run the tests, and print or write the results.
 
 Contents: options, text and exit codes.  Excluded: judging of answers.
 """

@@ -1,4 +1,4 @@
-"""The driver of ``pqassay suite run``: which it is, what it declares, what it got wrong before, how long it took."""
+"""The driver of ``pqassay suite run``: its command, declarations, earlier wrong answers and times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DriverCommand = Annotated[
     list[str] | None,
     typer.Argument(metavar="-- DRIVER...", help="Command that starts the driver.", show_default=False),
 ]
-"""The program of a driver and its arguments, behind the options of a command."""
+"""The program of a driver and its arguments, after the options of a command."""
 
 if TYPE_CHECKING:
     from pqassay.report.run.model import RunReport
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def failing(*errors: type[Exception], of: Path | str = "") -> Generator[None]:
-    """End the command where a file cannot be read or written, a driver cannot be started, or one of these errors is raised.
+    """End the command if a file cannot be read or written, a driver cannot be started, or one of these errors is raised.
 
     Args:
-        errors: What else ends it.
+        errors: Further errors that end the command.
         of: The subject of messages that do not name it.
     """
     from pqassay_suite.drivers.driver import CannotStartError
@@ -48,7 +48,7 @@ def failing(*errors: type[Exception], of: Path | str = "") -> Generator[None]:
 
 
 def require_positive(given: Mapping[str, float | None]) -> None:
-    """End with a usage error where an option that sets a limit is not a number greater than 0."""
+    """End with a usage error if an option for a limit is not greater than 0."""
     for name, value in given.items():
         if value is not None and not (math.isfinite(value) and value > 0):
             fail(f"{name} is a number greater than 0")
@@ -60,7 +60,7 @@ class NamedDriver:
 
     Attributes:
         command: The program and its arguments.
-        implementation: Which of those that come with pqassay it is; ``None`` for another.
+        implementation: The shipped implementation; ``None`` for another driver.
     """
 
     command: list[str]
@@ -73,12 +73,12 @@ class NamedDriver:
 
     @property
     def seconds(self) -> float | None:
-        """Processor time that one which comes with pqassay gets for a request."""
+        """Processor time in seconds for a request, if it is a shipped driver."""
         return self.implementation.timeout if self.implementation else None
 
 
 def named_drivers(command: list[str], shipped: Sequence[str]) -> list[NamedDriver]:
-    """The drivers that come with pqassay, each once, then that of a command; one at least."""
+    """The shipped drivers, without repetition, then the driver of the command; at least one."""
     if not command and not shipped:
         fail(
             "name a driver: `--driver duckdb`, or after --, for example: pqassay suite run -- python3 driver.py"
@@ -88,7 +88,7 @@ def named_drivers(command: list[str], shipped: Sequence[str]) -> list[NamedDrive
 
 
 def _shipped(name: str) -> tuple[list[str], Implementation]:
-    """The command of a driver that comes with pqassay."""
+    """The command of a shipped driver."""
     from pqassay_suite.drivers.implementations import ImplementationError, implementation
 
     with failing(ImplementationError):
@@ -123,7 +123,7 @@ def wrong_in(path: Path) -> frozenset[tuple[str, str]]:
 
 
 def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
-    """The declarations of a driver, and their consequences."""
+    """Greet a driver, and print its declarations and the cases that they select."""
     from pqassay_suite.running.runner import declared
 
     with failing():
@@ -141,7 +141,7 @@ def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
 
 
 def print_times(times: Times) -> None:
-    """The times, for people."""
+    """Print the times for people."""
     parts = [f"{name} {seconds:.1f} s for {count}" for name, (count, seconds) in times.by_operation().items()]
     if parts:
         typer.echo(f"times: {', '.join(parts)}")

@@ -1,4 +1,4 @@
-"""The commands ``pqassay suite drivers`` and ``pqassay suite new-driver``: the drivers that come with pqassay, and a beginning for another."""
+"""The commands ``pqassay suite drivers`` (the shipped drivers) and ``pqassay suite new-driver`` (a skeleton for a new one)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _state(missing: list[str], *, is_built: bool) -> str:
 
 
 def _copy_as_new(source: Path, target: Path) -> None:
-    """Copy a folder with the modes of new files; folders may be written, though those of an installation may not."""
+    """Copy a folder with the default modes of new files; folders become writable even if those of the installation are not."""
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(source, target, ignore=ignored, copy_function=shutil.copyfile)
     for path in (target, *target.rglob("*")):

@@ -1,4 +1,4 @@
-"""The command ``pqassay suite explore``: ask an implementation about files and queries that are drawn at random."""
+"""The command ``pqassay suite explore``: test an implementation with files and queries that are drawn at random."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _question(path: Path) -> Question:
 def _expected(
     path: Path | None, shipped: Implementation | None
 ) -> tuple[Sequence[Expectation], Mapping[str, GoldenCase]]:
-    """What is known to fail, and the golden cases that this is about."""
+    """The expected failures, and the golden cases that they are about."""
     from pqassay_suite.cases.case import CaseError, golden_folder, load
     from pqassay_suite.cases.expectations import ExpectationsError, parse
 
@@ -170,7 +170,7 @@ def _show(
     named: Sequence[str],
     output: Path | None,
 ) -> str | None:
-    """Print a finding, and write it into its folder; the golden case that foretells it."""
+    """Print a finding, and write it into its folder; return the golden case whose expected failure explains it."""
     from pqassay_suite.exploring.known import foretold_by
     from pqassay_suite.exploring.shown import text_of, write_folder
 
@@ -185,7 +185,7 @@ def _show(
 
 
 def _repeat(asker: Asker, question: str) -> None:
-    """Ask one question, and leave with 1 if the answer is wrong."""
+    """Ask one question, and exit with 1 if the answer is wrong."""
     from pqassay_suite.exploring.drawn_file import Question, QuestionError
 
     with failing(QuestionError):
@@ -198,7 +198,7 @@ def _repeat(asker: Asker, question: str) -> None:
 
 
 def _summary(search: Search, new: int) -> None:
-    """The last line: what was asked, and how it ended."""
+    """Print the last line: the number of questions, and the result."""
     hello = search.asker.hello
     ended = "; interrupted" if search.was_interrupted else ""
     total = len(search.findings)

@@ -1,4 +1,4 @@
-"""The command ``pqassay suite pack``: golden files that others use without running pqassay."""
+"""The command ``pqassay suite pack``: golden files for use without pqassay."""
 
 from __future__ import annotations
 

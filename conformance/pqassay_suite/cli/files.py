@@ -1,4 +1,4 @@
-"""The option ``--files`` of ``pqassay suite run``: a driver is asked about a user's own files."""
+"""The option ``--files`` of ``pqassay suite run``: test a driver with a user's own files."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def cases_of(
     known: Implementation | None,
     progress: Callable[[int, int, str], object] | None,
 ) -> Generator[tuple[list[FileCase], run_files.Collection]]:
-    """Cases made from files, and what reports say about these; the rows are kept until the end.
+    """Cases made from files, and the facts about the files for reports; the rows are kept until the end.
 
     Args:
         files: The files to ask about.
-        limits: MiB and values of a file, at most.
-        settings: How the driver is asked.
-        known: The driver under test among those that come with pqassay.
+        limits: The most MiB and values of a file.
+        settings: Settings of the requests.
+        known: The implementation under test, if it is a shipped one.
         progress: See `CollectionCases.make`.
     """
     from pqassay_suite.drivers.driver import DriverUnderTest
@@ -67,12 +67,12 @@ def cases_of(
 
 
 def files_to_ask(folder: Path, patterns: Sequence[str], wrong: Collection[tuple[str, str]]) -> Files:
-    """The files of a folder to ask about; none end the command.
+    """The files of a folder to ask about; if there are none, the command ends.
 
     Args:
         folder: The folder.
-        patterns: Patterns of the files to ask about; all if there is none.
-        wrong: Cases and operations that were wrong before, which alone are asked about if there are any.
+        patterns: Patterns of the files to ask about; all if it is empty.
+        wrong: Cases and operations that were wrong before; if there are any, only these are asked.
     """
     from pqassay_suite.cases.case import CaseError
     from pqassay_suite.own_files.collection import files_in
@@ -82,7 +82,7 @@ def files_to_ask(folder: Path, patterns: Sequence[str], wrong: Collection[tuple[
 
 
 def list_files(files: Files) -> None:
-    """Say what would be asked about."""
+    """Print the files that would be asked about."""
     for name in files.targets:
         typer.echo(f"{name}  read")
     for line in run_files.left_out_lines(files.left_out):
@@ -90,7 +90,7 @@ def list_files(files: Files) -> None:
 
 
 def with_collection(report: RunReport, asked: run_files.Collection) -> RunReport:
-    """A result with the files that it is about, and the features of what failed."""
+    """A report with the files that it is about, and the features that failures have in common."""
     right = [result.case for result in report.results if result.outcome == "passed"]
     wrong = [result.case for result in report.results if not result.is_good]
     missing = [result.case for result in report.results if result.outcome == "unsupported"]

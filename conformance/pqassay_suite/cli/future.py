@@ -1,4 +1,4 @@
-"""The command ``pqassay suite future``: ask drivers about files that a later version of the format may bring."""
+"""The command ``pqassay suite future``: test drivers with files that use possible later versions of the format."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def future(
 
 
 def _asked(named: NamedDriver, files: Sequence[FutureFile], timeout: float) -> tuple[str, list[Survival]]:
-    """The name and version of a driver, and what came of the files."""
+    """The name and version of a driver, and its result for each file."""
     from pqassay_suite.drivers.driver import DriverUnderTest, Settings
     from pqassay_suite.drivers.process import Limits
     from pqassay_suite.future.asking import survivals
@@ -94,7 +94,7 @@ def _json(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]
 
 
 def _show(files: Sequence[FutureFile], results: Mapping[str, Sequence[Survival]]) -> None:
-    """A line for each file, with a column for each driver, then what was kept."""
+    """Print a line for each file, with a column for each driver, then a summary of kept promises."""
     head = ["file", "promise", *results]
     lines = [
         [

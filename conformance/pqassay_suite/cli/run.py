@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     OperationName = Operation
 else:
-    # The only lists that typer knows are those of enums.
+    # typer only supports lists of enums.
     OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = epilog(
@@ -255,7 +255,7 @@ def run(
 
 
 def _require_printable(output_format: FormatName, of_one: Sequence[str] | None) -> None:
-    """Check the format; with several drivers also the options that are for one, of which there are to be none."""
+    """Check the format; with several drivers, refuse options that are for a single one."""
     if of_one is None:
         require_format(output_format, "results of runs are printed", OF_RUNS)
         return
@@ -274,7 +274,7 @@ def _require_own_files(
 
 
 def _settings(named: NamedDriver, settings: Settings) -> Settings:
-    """Settings with those of a driver that comes with pqassay."""
+    """Settings with the limits of a shipped driver."""
     known = named.implementation
     if known is None:
         return settings
@@ -289,7 +289,7 @@ def _settings(named: NamedDriver, settings: Settings) -> Settings:
 
 
 def _golden(folder: Path | None, patterns: Sequence[str]) -> tuple[list[GoldenCase], list[GoldenCase]]:
-    """All golden cases, and those that match a pattern, with their parents."""
+    """All golden cases, and the cases that match a pattern, with their parents."""
     from pqassay_suite.cases.case import CaseError, load, select
     from pqassay_suite.cases.update_cases import asked_cases
 
@@ -305,7 +305,7 @@ def _asked(
     times: Times,
     revision: Revision | None,
 ) -> RunReport:
-    """Ask the driver; the cases of a revision count, without one all."""
+    """Ask the driver; only the cases of the revision count, or all cases without a revision."""
     from pqassay_suite.cases.case import CaseError
     from pqassay_suite.running.runner import run as run_cases
 
@@ -340,7 +340,7 @@ def _read_expectations(path: Path) -> Any:
 
 @contextlib.contextmanager
 def _ended_by_sigterm() -> Generator[None]:
-    """Leave in an orderly way when asked to, so that no driver and no temporary folder is left behind."""
+    """Exit cleanly on SIGTERM: end drivers and remove temporary folders."""
 
     def leave(*_: object) -> None:
         raise typer.Exit(128 + signal.SIGTERM)
@@ -354,7 +354,7 @@ def _ended_by_sigterm() -> Generator[None]:
 
 @contextlib.contextmanager
 def _progress() -> Generator[Callable[[int, int, str], None] | None]:
-    """A progress bar on stderr, on a terminal only."""
+    """A progress bar on stderr, only on a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""The command ``pqassay suite status``: what results show of each feature of Parquet's status page."""
+"""The command ``pqassay suite status``: the results for each feature of Parquet's status page."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def export_status(
 
 
 def _compared(table: StatusTable, against: Path) -> tuple[StatusTable, list[str]]:
-    """A status with what it contradicts in a file, and what the file calls the implementation."""
+    """A status with its contradictions to a file, and the name of the implementation in the file."""
     from pqassay.errors import UsageError
 
     public = _public_status()
@@ -117,7 +117,7 @@ def _compared(table: StatusTable, against: Path) -> tuple[StatusTable, list[str]
 
 
 def _public_status() -> ModuleType:
-    """The module that knows the YAML of the page; it needs an extra."""
+    """The module for the YAML of the page; it needs an extra."""
     try:
         from pqassay_suite.results import public_status
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Arrow's values as those of the protocol, of files that writers wrote."""
+"""Convert Arrow's values, in files that writers wrote, to values of the protocol."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from pqassay_spec.golden.literals import (
 )
 
 _UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
-"""Nanoseconds of the units of Arrow."""
+"""Nanoseconds in each time unit of Arrow."""
 
 
 def rows_of(table: Any, columns: Sequence[str]) -> list[list[Value]]:
     """The rows of an Arrow table as Python values.
 
     Raises:
-        ValueError: The columns are not those.
-        TypeError: A column is of a type that the protocol does not have.
+        ValueError: The table has other columns.
+        TypeError: The type of a column is not in the protocol.
     """
     if sorted(table.column_names) != sorted(columns):
         raise ValueError(f"its columns are {', '.join(sorted(table.column_names))}")

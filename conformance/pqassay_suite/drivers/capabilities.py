@@ -1,4 +1,4 @@
-"""Capabilities: those that a driver declares, and those that a question needs."""
+"""Capabilities: the ones that a driver declares, and the ones that a question needs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import lru_cache
 from pqassay.report.run.outcomes import Operation
 
 NULL_LISTS = "nested.null-lists"
-"""The capability to tell a list, or a map, that is null from one that is empty."""
+"""The capability to distinguish a null list or map from an empty one."""
 
 HAD_UNLESS_LACKED = frozenset({NULL_LISTS})
-"""Capabilities that every driver with what they begin with has, unless it says that it lacks them."""
+"""Capabilities that a driver has unless it declares that it lacks them."""
 
 NOT_FOR_SCANS = frozenset({"idx1.companion"})
-"""Capabilities that a scan does not take, which may leave the index aside."""
+"""Capabilities that a scan does not need, because it may ignore the index."""
 
 
 def missing_capability(
@@ -25,9 +25,9 @@ def missing_capability(
     capabilities: Collection[str],
     lacks: Collection[str] = (),
 ) -> str:
-    """The capability that is missing for an operation on a case; empty for none.
+    """The missing capability for an operation on a case; empty if none is missing.
 
-    A capability is a name with dots, and implies the names that it begins with.
+    A capability is a name with dots, and implies its prefixes.
 
     >>> missing_capability("scan", "IDX1", ["idx1"], [], ["idx1.decode"])
     'idx1.scan'
@@ -37,20 +37,20 @@ def missing_capability(
     ''
 
     Args:
-        operation: What is asked.
+        operation: The operation of the request.
         family: The case's family.
-        requires: What its manifest requires.
+        requires: The capabilities that its manifest requires.
         needs: The capabilities that the types, codecs and orders of its file need.
         capabilities: The declared capabilities.
-        lacks: The capabilities that it declares as missing. A name that it lacks takes the names along that begin with it.
+        lacks: The capabilities that it declares as missing. A missing name includes all names that begin with it.
     """
     declared = _implied(tuple(capabilities))
-    if operation == "read":  # any reader of Parquet, whatever it knows of the family
+    if operation == "read":  # any reader of Parquet, even without support for the family
         needed = ["read"]
     else:
         needed = [name for name in requires if operation != "scan" or name not in NOT_FOR_SCANS]
         needed.append(f"{family.lower()}.{operation}")
-    # An order that a reader does not know, it leaves aside: only reading the index itself takes it.
+    # A reader ignores an order that it does not know: only reading the index itself needs it.
     needed += [name for name in needs if operation == "decode" or not name.startswith("order.")]
     return next(
         (
@@ -64,7 +64,7 @@ def missing_capability(
 
 @lru_cache(maxsize=16)
 def _implied(capabilities: tuple[str, ...]) -> frozenset[str]:
-    """Capabilities with the names that they begin with: a driver declares the same for every case."""
+    """Capabilities with all their prefixes; cached, because a driver declares the same for every case."""
     return frozenset(
         ".".join(parts[:length])
         for parts in (name.split(".") for name in capabilities)

@@ -1,4 +1,4 @@
-"""The driver under test: hands requests over, in whichever way it takes them, and reads the answers."""
+"""The driver under test: sends requests, as files or as lines, and reads the answers."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from pqassay_suite.drivers.protocol import Answer, HelloAnswer, ProtocolError, S
 from pqassay_suite.drivers.session import Session, Sessions
 
 NOT_SUPPORTED = 3
-"""Exit status of a driver that does not know what it is asked."""
+"""Exit status of a driver that does not support a request."""
 
 MOST_CRASHES = 3
-"""Crashes, or malformed answers, over the queries of one case, after which the rest is not asked."""
+"""Crashes or malformed answers among the queries of one case after which the other queries are skipped."""
 
 MOST_FRESH = 50
-"""Bad answers of a run that are asked for again in a fresh process, while none of them was right there: the driver is taken to be stable
-then.  If it is not, each is asked for again."""
+"""Bad answers of a run that are retried in a fresh process while all retries were bad as well: the driver then counts as stable.
+After the first retry with a right answer, each bad answer is retried."""
 
 
 WRITTEN = 200
-"""Bytes of an invalid answer to a greeting that are shown."""
+"""Bytes to show of an invalid answer to a greeting."""
 
 
 class CannotStartError(Exception):
-    """The driver's command cannot be started at all."""
+    """The driver's command cannot be started."""
 
 
 class NoGreetingError(CannotStartError):
-    """The driver does not answer ``hello``: no other question would be answered either."""
+    """The driver does not answer ``hello``, so it would not answer any other question either."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ class Settings:
         command: The driver: program and arguments; request and answer are appended.
         limits: The limits of each request.
         jobs: Requests that run at the same time.
-        strict: Check requests and answers against the schemas to the last member.
+        strict: Check requests and answers completely against the schemas.
         keep: Folder in which requests, answers and files are kept.
         only: Operations to ask; all if empty.
-        tasks: Pairs of a case's id and an operation, which alone are asked; all if empty.
-        shipped: The driver's name among the implementations that come with pqassay.
-        shown: The command as reports show it, where that is another one.
-        fresh: Bad answers that are asked for again in a fresh process, at most, while none of them is right there.
-        queries: Queries of a case that are asked, at most; the first touch most.
-        written: Folder in which files are kept that were written rightly, by the ids of their cases.
+        tasks: Pairs of a case's id and an operation to ask; all if empty.
+        shipped: The driver's name among the shipped implementations.
+        shown: The command as reports show it, if that is different.
+        fresh: The most bad answers that are retried in a fresh process while all retries are bad.
+        queries: The most queries of a case; the first ones touch most.
+        written: Folder in which correctly written files are kept, by the ids of their cases.
     """
 
     command: Sequence[str]
@@ -78,13 +78,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class NoAnswer:
-    """The reason for which there is no answer.
+    """The reason why there is no answer.
 
     Attributes:
         outcome: ``crashed``, ``protocol error``, or ``unsupported`` for exit status 3.
-        reason: In one line.
+        reason: The reason in one line.
         stderr: The most informative lines of the driver's output.
-        timed_out: Whether its time was over.
+        timed_out: Whether it exceeded its time.
     """
 
     outcome: Outcome
@@ -100,7 +100,7 @@ NOT_KNOWN = NoAnswer("unsupported", "not supported (exit status 3)")
 
 @dataclass
 class _Collector:
-    """Reads the lines that answer a request, as they come."""
+    """Reads the lines that answer a request, as they arrive."""
 
     operation: Operation
     seqs: list[int]
@@ -110,7 +110,7 @@ class _Collector:
     problem: str = ""
 
     def is_whole(self, lines: Sequence[bytes]) -> bool:
-        """Take the lines that are new; whether no more are to come."""
+        """Read the new lines; return whether the answer is complete."""
         for line in lines[self.read :]:
             self.read += 1
             try:
@@ -130,10 +130,10 @@ class _Collector:
 
 
 class DriverUnderTest:
-    """A driver's command, and the exchanges with it; of several threads each talks to a process of its own.
+    """A driver's command, and the exchanges with it; each thread uses its own process.
 
     Attributes:
-        is_unstable: Whether a bad answer was right when a fresh process was asked.
+        is_unstable: Whether a bad answer became right in a fresh process.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -155,7 +155,7 @@ class DriverUnderTest:
         self._sessions.close()
 
     def hello(self) -> HelloAnswer | NoAnswer:
-        """Greet the driver. One that declares to go on is talked to in that way from now on.
+        """Greet the driver. If it declares ``serve``, later requests are sent as lines to a persistent process.
 
         Raises:
             CannotStartError: There is no such program.
@@ -174,10 +174,10 @@ class DriverUnderTest:
         return answer
 
     def greet(self) -> HelloAnswer | None:
-        """Greet the driver, once more in a fresh process if there is no answer; ``None`` of one without ``hello`` (exit status 3).
+        """Greet the driver, and retry in a fresh process if there is no answer; ``None`` if it lacks ``hello`` (exit status 3).
 
         Raises:
-            NoGreetingError: It has not answered, and what to do about it. One whose time was over is not asked again.
+            NoGreetingError: It has not answered; the message says what to do. A driver that exceeded its time is not retried.
             CannotStartError: There is no such program.
         """
         if shutil.which(self.settings.command[0]) is None:
@@ -210,7 +210,7 @@ class DriverUnderTest:
         """The answer to a request without queries.
 
         Raises:
-            CannotStartError: The program has gone.
+            CannotStartError: The program no longer exists.
         """
         reply = self._ask(request, [0], folder)[0]
         self._mine.had_answered = self.serves and self._session.answered > 0
@@ -219,7 +219,7 @@ class DriverUnderTest:
     def ask_queries(self, request: ScanRequest, folder: Path) -> list[Reply]:
         """The answers to the queries of a request.
 
-        Questions after a crash are asked again, without the one that crashed.
+        Questions after a crash are asked again, without the question that crashed.
         """
         replies: dict[int, Reply] = {}
         for number in range(MOST_CRASHES):
@@ -228,7 +228,7 @@ class DriverUnderTest:
                 break
             answers = self._ask(replace(request, queries=left), [query.seq for query in left], folder)
             replies |= answers
-            if number == 0:  # the others may be new ones because of what this process did
+            if number == 0:  # later ones may start new processes because of this one
                 self._mine.had_answered = self.serves and self._session.answered > 0
             last = answers[max(answers)] if answers else None
             if isinstance(last, NoAnswer) and last.timed_out:
@@ -238,7 +238,7 @@ class DriverUnderTest:
         return [replies.get(query.seq) or _like(replies) for query in request.queries]
 
     def may_ask_again(self) -> bool:
-        """Whether a bad answer came from a process that had answered before, and may be asked for in a fresh one."""
+        """Whether a bad answer came from a process with earlier answers, and may be retried in a fresh one."""
         if not self._mine.had_answered:
             return False
         with self._lock:
@@ -246,7 +246,7 @@ class DriverUnderTest:
             return self.is_unstable or self._fresh_left >= 0
 
     def start_afresh(self) -> None:
-        """Let the next request be the first of a process."""
+        """Use a new process for the next request."""
         if self.serves:
             self._session.close()
 
@@ -255,7 +255,7 @@ class DriverUnderTest:
         return self._sessions.mine
 
     def _ask(self, request: protocol.CaseRequest, seqs: list[int], folder: Path) -> dict[int, Reply]:
-        """Replies by seq; where the process ended, up to and with the first that has no answer."""
+        """Replies by seq; if the process ended, only up to the first query without an answer."""
         text = protocol.to_json(request)
         if self.settings.strict:
             protocol.check_request(text)
@@ -297,7 +297,7 @@ class DriverUnderTest:
             folder.mkdir(exist_ok=True)
             reply.unlink(missing_ok=True)
             question.write_text(text, encoding="ascii")
-        except OSError as error:  # by what it did to the folder when it was asked before
+        except OSError as error:  # an earlier request may have changed the folder
             ended = Ended(0, timed_out=False, stderr="")
             return ended, _no_answer(ended, f"it damaged its folder: {error.strerror or error}")
         command = [*self.settings.command, str(question), str(reply)]
@@ -316,7 +316,7 @@ class DriverUnderTest:
 
 
 def _like(replies: Mapping[int, Reply]) -> NoAnswer:
-    """What stands for the answers to queries that were not asked any more: as little as the last one."""
+    """The reply for queries that were skipped after the last one."""
     last = next(reply for reply in reversed(list(replies.values())) if isinstance(reply, NoAnswer))
     if last.timed_out:
         return NoAnswer(last.outcome, "not asked after a query that took too long", timed_out=True)
@@ -324,7 +324,7 @@ def _like(replies: Mapping[int, Reply]) -> NoAnswer:
 
 
 def _keep_lines(folder: Path, lines: Sequence[bytes], stderr: str) -> None:
-    """Write what a driver said behind what it said before in this exchange."""
+    """Append the lines of a driver to those of the same exchange."""
     kept = {"answers.jsonl": b"".join(line + b"\n" for line in lines), "stderr.txt": stderr.encode()}
     for name, text in kept.items():
         with contextlib.suppress(OSError):  # by what it did to its folder
@@ -334,7 +334,7 @@ def _keep_lines(folder: Path, lines: Sequence[bytes], stderr: str) -> None:
 
 
 def _written(folder: Path) -> bytes:
-    """What a process wrote before it ended: the whole lines."""
+    """The whole lines that a process wrote before it ended."""
     try:
         return b"\n".join(read_answer_file(folder / "answer.json").split(b"\n")[:-1])
     except ValueError:

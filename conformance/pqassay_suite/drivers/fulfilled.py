@@ -1,4 +1,4 @@
-"""Whether a written file is as it was wished for."""
+"""Check whether a written file fulfills the wishes of the request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pqassay_suite.drivers.protocol import IndexWish, SortingWish, Wishes
 
 
 class Written(NamedTuple):
-    """A written file: its row groups, the chunks of those that have rows, and the indexes of its directory that can be used."""
+    """A written file: its row groups, the chunks of row groups with rows, and the usable indexes of its directory."""
 
     groups: list[RowGroup]
     chunks: list[ColumnChunkUnderTest]
@@ -25,7 +25,7 @@ class Written(NamedTuple):
 
 
 def unfulfilled(file: FileUnderTest, wishes: Wishes) -> Iterator[str]:
-    """The requests that a file does not fulfill, in words. Without rows, it has no chunks that could.
+    """The wishes that a file does not fulfill, in words; a file without rows has no chunks to check.
 
     Raises:
         FormatError, NotApplicable, NotChecked: The file cannot be read.
@@ -58,7 +58,7 @@ def _has_pages(chunk: ColumnChunkUnderTest) -> bool:
 
 
 def _switch(has: Callable[[ColumnChunkUnderTest], bool]) -> Callable[[Written, bool], str]:
-    """A wish that is true or false, and how a chunk shows it."""
+    """A check of a wish that is true or false; ``has`` is the property of a chunk."""
 
     def problem(written: Written, wish: bool) -> str:
         odd = next((chunk.column for chunk in written.chunks if has(chunk) != wish), None)
@@ -96,7 +96,7 @@ def _codec(written: Written, wish: str) -> str:
 
 
 def _indexes(file: FileUnderTest) -> Iterator[IndexWish]:
-    """The indexes of a file's directory that readers do not leave aside; those of named types are not asked for."""
+    """The indexes of a file's directory that readers do not ignore, without those of named types."""
     for one in file.part(IndexDirectory).entries:
         with suppress(FormatError, NotChecked):
             if one.is_described and not one.is_named:
@@ -129,4 +129,4 @@ PROBLEMS: Mapping[str, Callable[[Written, Any], str]] = {
     "codec": _codec,
     "indexes": _missing_index,
 }
-"""By wish, what in a file does not fulfill it, in words; empty if nothing does."""
+"""For each wish, a function that returns the problem of a file with it; empty if the wish is fulfilled."""

@@ -1,14 +1,14 @@
-"""Drivers that come with pqassay: one folder each, with the command that starts it and the commands that build it.
+"""The shipped drivers: a folder for each, with the commands that start and build it.
 
-``driver.toml`` says so:
+The file ``driver.toml`` has these members:
 
     title = "arrow-go"
     language = "Go"
     needs = ["go"]                                # programs; "python:duckdb": a Python distribution; "java:21": a JDK of a release
     build = ["go build -o {build}/driver ."]      # lines for a shell, run in the folder
     command = ["{build}/driver"]                  # {folder}, {build}, {python} and, with "java:21", {java} are replaced
-    decoder = "parquet-java"                      # whose code decodes its files; its own, if that is left out
-    package = "duckdb"                            # of one in Python: the distribution whose older releases can be asked
+    decoder = "parquet-java"                      # whose code decodes its files; default: its own
+    package = "duckdb"                            # for Python: the distribution whose older releases can be tested
     older = ["1.3.2"]                             # the releases whose results are kept: ``duckdb@1.3.2``
 """
 
@@ -42,13 +42,13 @@ VENV_PYTHON = "{build}/venv/bin/python"
 REQUIREMENTS = "requirements.txt"
 
 NOT_BUILT = (EXPECTATIONS, "README.md")
-"""Files in the folder of a driver of which nothing is built."""
+"""Files in the folder of a driver that do not affect its build."""
 
 BUILD_SECONDS = 1800.0
-"""Time for a line of a build, which may fetch much and compile it."""
+"""Time limit in seconds for a line of a build, which may download and compile a lot."""
 
 MARK = ".built"
-"""The file in a build folder that says that the build came to its end, and of which sources."""
+"""The file that marks a completed build in its folder, with the digest of its sources."""
 
 
 class ImplementationError(Exception):
@@ -57,24 +57,24 @@ class ImplementationError(Exception):
 
 @dataclass(frozen=True)
 class Implementation:
-    """A driver that comes with pqassay.
+    """A shipped driver.
 
     Attributes:
-        name: Its folder's name, by which it is called.
-        folder: Where its sources are.
+        name: The name of its folder, which identifies it.
+        folder: The folder of its sources.
         title: Its name in tables.
-        language: What it is written in.
-        command: How it is started; see the module.
-        needs: Programs, Python distributions behind ``python:``, and the least release of a JDK behind ``java:``.
-        build: Lines for a shell that build it, in its folder; empty for one that runs as it is.
-        timeout: Seconds of processor time that a request may take.
-        queries: Queries of a case that it is asked at most, of one that takes long for each.
-        jobs: Requests at once, of one whose answers depend on those before them; one for each processor by default.
-        fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
-        decoder: Name of the code that decodes its files: two that share it are not independent readers.
+        language: Its programming language.
+        command: The command that starts it; see the module.
+        needs: Programs, Python distributions after ``python:``, and the least release of a JDK after ``java:``.
+        build: Lines for a shell that build it, in its folder; empty if it needs no build.
+        timeout: Seconds of processor time for a request.
+        queries: The most queries of a case, for a driver that is slow at queries.
+        jobs: Most requests at the same time, for a driver whose answers depend on earlier ones; by default one for each processor.
+        fresh: The most bad answers that are retried in a fresh process, for a driver that starts slowly.
+        decoder: Name of the code that decodes its files: two drivers that share it are not independent readers.
         package: The Python distribution whose releases `of_release` accepts; empty if none.
         older: Releases of it whose results are kept beside those of the newest.
-        release: The release that this one stands for; empty for the one of its sources or its environment.
+        release: The release of this object; empty for the one of its sources or its environment.
     """
 
     name: str
@@ -99,12 +99,12 @@ class Implementation:
         return f"{self.name}@{self.release}" if self.release else self.name
 
     def of_release(self, release: str) -> Implementation:
-        """The same driver with another release of its library, in an environment of its own.
+        """The same driver with another release of its library, in its own environment.
 
         The other distributions that it needs are those of this environment.
 
         Raises:
-            ImplementationError: Its library does not come as a Python distribution.
+            ImplementationError: Its library is not a Python distribution.
         """
         if not self.package:
             raise ImplementationError(f"{self.name}: there are no other releases")
@@ -121,12 +121,12 @@ class Implementation:
 
     @property
     def build_folder(self) -> Path:
-        """Where it is built."""
+        """The folder of its build."""
         of_skeleton = self.folder.parent.name == SKELETONS
         return builds() / (f"{SKELETONS}-{self.name}" if of_skeleton else self.label)
 
     def filled(self, text: str) -> str:
-        """A text of ``driver.toml`` with the folders in it."""
+        """A text of ``driver.toml`` with its placeholders replaced."""
         places = {"{folder}": str(self.folder), "{build}": str(self.build_folder), "{python}": sys.executable}
         for need in self.needs:
             if need.startswith(JAVA):
@@ -142,12 +142,12 @@ class Implementation:
 
     @property
     def missing(self) -> list[str]:
-        """What it needs and is not here."""
+        """The requirements that are not installed."""
         return [need for need in self.needs if not _is_here(need)]
 
     @property
     def is_built(self) -> bool:
-        """True if it can be started: it was built from the sources as they are."""
+        """Whether it can be started: whether its build is up to date with its sources."""
         if not self.build:
             return True
         mark = self.build_folder / MARK
@@ -155,9 +155,9 @@ class Implementation:
 
     @property
     def state(self) -> str:
-        """A digest of its sources and of those that all drivers of its language share."""
+        """A digest of its sources and of the sources that all drivers of its language share."""
         total = hashlib.sha256()
-        if VENV in self.build:  # an environment is built, and the driver runs in it as it is
+        if VENV in self.build:  # the environment is built; the driver itself runs without a build
             requirements = self.folder / REQUIREMENTS
             total.update("\n".join(self.build).encode())
             total.update(requirements.read_bytes() if requirements.is_file() else b"")
@@ -192,7 +192,7 @@ class Implementation:
         (self.build_folder / MARK).write_text(state, "ascii")
 
     def _run(self, line: str, seconds: float) -> None:
-        """Run a line of the build. Raises `ImplementationError`, and leaves nothing running that it started."""
+        """Run a line of the build. Raises `ImplementationError`, and ends all processes that it started."""
         with tempfile.TemporaryFile() as output:
             process = subprocess.Popen(  # noqa: S602 - a line of ours for a shell
                 self.filled(line),
@@ -218,10 +218,10 @@ class Implementation:
 
 
 def folder() -> Path:
-    """Where the implementations are: in an installed package beside the modules, in a checkout beside the package.
+    """The folder of the implementations: in an installed package beside the modules, in a checkout beside the package.
 
     Raises:
-        ImplementationError: There are none.
+        ImplementationError: There is no such folder.
     """
     package = Path(__file__).resolve().parents[1]
     for place in (package / "implementations", package.parent / "implementations"):
@@ -231,7 +231,7 @@ def folder() -> Path:
 
 
 def builds() -> Path:
-    """Where drivers are built: ``PQASSAY_DRIVERS``, or ``.drivers`` in a checkout, or a folder of the user's cache."""
+    """The folder for builds of drivers: ``PQASSAY_DRIVERS``, ``.drivers`` in a checkout, or a folder of the user's cache."""
     if chosen := os.environ.get("PQASSAY_DRIVERS"):
         return Path(chosen)
     place = folder()
@@ -242,15 +242,15 @@ def builds() -> Path:
 
 
 def implementations() -> list[Implementation]:
-    """All of them, by name."""
+    """All shipped drivers, by name."""
     return [_read(path) for path in sorted(folder().glob(f"*/{DRIVER}"))]
 
 
 def implementation(name: str) -> Implementation:
-    """The one of a name, such as ``duckdb``, or ``duckdb@1.3.2`` for a release of its library.
+    """The driver with this name, such as ``duckdb``, or ``duckdb@1.3.2`` for a release of its library.
 
     Raises:
-        ImplementationError: There is none.
+        ImplementationError: There is no such driver.
     """
     known = {one.name: one for one in implementations()}
     base, _, release = name.partition("@")
@@ -260,15 +260,15 @@ def implementation(name: str) -> Implementation:
 
 
 def skeletons() -> list[Implementation]:
-    """The beginnings of drivers, one for each language, named by it."""
+    """The driver skeletons, one for each language, which is their name."""
     return [_read(path) for path in sorted((folder() / SKELETONS).glob(f"*/{DRIVER}"))]
 
 
 def skeleton(language: str) -> Implementation:
-    """The beginning of a driver in a language.
+    """The driver skeleton for a language.
 
     Raises:
-        ImplementationError: There is none.
+        ImplementationError: There is no skeleton for it.
     """
     known = {one.name: one for one in skeletons()}
     if language.lower() not in known:

@@ -1,4 +1,4 @@
-"""Our programs that inspect untrusted files in persistent processes, so a crash of a decoder does not end the runner."""
+"""Our own programs that inspect untrusted files in persistent processes, so a crash of a decoder does not end the runner."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pqassay_suite.drivers.session import Sessions
 from pqassay_suite.drivers.written_file import Inspection, WrittenFile
 
 LIMITS = Limits(seconds=120)
-"""Limits of looking at one file, however little the driver may take."""
+"""Limits for inspecting one file, independent of the limits of the driver."""
 
 
 def own_program(*arguments: str) -> list[str]:
-    """The command of a program in Python that finds this package."""
+    """The command of a Python program that can import this package."""
     return ["env", f"PYTHONPATH={os.pathsep.join(filter(None, sys.path))}", sys.executable, *arguments]
 
 
 class OwnProcess:
-    """A program that answers line by line; of several threads each has a process of its own, started when it is needed.
+    """A program that answers line by line; each thread has its own process, which is started on demand.
 
     Args:
-        command: What starts it, without ``--serve``.
+        command: The command that starts it, without ``--serve``.
         limits: The limits of one answer.
     """
 
@@ -37,7 +37,7 @@ class OwnProcess:
         self._sessions = Sessions(self._launcher, command)
 
     def ask(self, request: object) -> bytes | str:
-        """The answer to a request; or, in words, how the process ended that was asked."""
+        """The answer to a request; if the process ended, a description of its end."""
         said = self._sessions.mine.ask(json.dumps(request), bool)
         if said.lines:
             return said.lines[0]
@@ -45,7 +45,7 @@ class OwnProcess:
         return ": ".join(filter(None, (why, said.stderr.strip().rpartition("\n")[2])))
 
     def stop(self) -> None:
-        """End the processes, and start no more."""
+        """End the processes, and do not start new ones."""
         self._launcher.stop()
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ class Inspector(OwnProcess):
         super().__init__(own_program("-m", written_file.__name__), LIMITS)
 
     def inspect(self, wanted: Inspection) -> WrittenFile | str:
-        """The result for a file; or, in words, how the inspecting process ended."""
+        """The result for a file; if the inspecting process ended, a description of its end."""
         answer = self.ask(asdict(wanted))
         return (
             answer

@@ -1,4 +1,4 @@
-"""Where a Java of at least some release is: that of the search path is often an older one."""
+"""Find a JDK of a minimum release: the one on the search path is often older."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PLACES = ("/usr/lib/jvm/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home", "/opt/java/*")
-"""Folders in which systems put them."""
+"""Folders in which systems install JDKs."""
 
 
 def java_home(least: int) -> Path | None:
-    """The folder of a JDK of this feature release or a newer one: the one of ``JAVA_HOME`` or the search path before others."""
+    """The folder of a JDK of at least this feature release; ``JAVA_HOME`` and the search path come first."""
     for home in _homes():
         release = _release(home)
         if release is not None and release >= least and (home / "bin" / "javac").exists():
@@ -31,7 +31,7 @@ def _homes() -> Iterator[Path]:
 
 
 def _release(home: Path) -> int | None:
-    """The feature release that the file ``release`` of a JDK tells."""
+    """The feature release in the file ``release`` of a JDK."""
     try:
         version = re.search(r'^JAVA_VERSION="(\d+)', (home / "release").read_text("utf-8"), re.MULTILINE)
     except OSError:

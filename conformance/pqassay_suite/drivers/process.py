@@ -1,7 +1,7 @@
 """Running a driver: processes in a group of their own, with limits on everything.
 
-A driver is a stranger's program.  It may hang, fill memory, disk or stderr, leave children behind, or take the whole
-afternoon; each costs one request and no more.
+A driver is untrusted.  It may hang, fill memory, disk or stderr, leave child processes behind, or run for
+hours; each of these costs only one request.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from pathlib import Path
 from pqassay_suite.drivers.excerpt import Excerpt
 
 GREATEST_FILE = 1 << 30
-"""Bytes of the greatest file that a driver may write; beyond, the system ends it."""
+"""Bytes of the greatest file that a driver may write; the system ends a driver that exceeds it."""
 
 GREATEST_ANSWER = 64 << 20
 """Bytes of the greatest answer that is read."""
 
 TOO_LARGE = "the answer is larger than"
-"""How the message about a greater one begins."""
+"""The beginning of the message about a larger answer."""
 
 CLOCK = 10
-"""How much longer than its limit of processor time a request may take by the clock: a machine may be busy, a driver asleep."""
+"""Factor from the limit of processor time to the limit of wall time: a machine may be busy, a driver asleep."""
 
 PAUSE = 0.05
-"""Seconds between two looks at a process."""
+"""Seconds between two checks of a process."""
 
 _BLOCK = 512
-"""Bytes of a unit of ``ulimit -f``."""
+"""Bytes in a unit of ``ulimit -f``."""
 
-# Limits are set by a shell that then becomes the driver: code between fork and exec is not safe among threads.
-# Each limit that the system does not know, or that is lower already, stays as it is.
+# A shell sets the limits and then becomes the driver: code between fork and exec is not safe with threads.
+# A limit that the system does not know, or that is lower already, stays unchanged.
 _LAUNCHER = (
     'ulimit -c 0 2> /dev/null; ulimit -f {blocks} 2> /dev/null; ulimit -d {kibibytes} 2> /dev/null; exec "$@"'
 )
@@ -49,8 +49,8 @@ class Limits:
     """Limits of one request.
 
     Attributes:
-        seconds: Processor time, of all processes of the driver. By the clock, a request may take `CLOCK` times that.
-        memory: Bytes of data (``RLIMIT_DATA``), which leaves out what a process only reserves, as the runtimes of Java, Go
+        seconds: Processor time of all processes of the driver. The limit of wall time is `CLOCK` times that.
+        memory: Bytes of data (``RLIMIT_DATA``), without memory that a process only reserves, as the runtimes of Java, Go
             and JavaScript do. Enforced on Linux.
     """
 
@@ -59,7 +59,7 @@ class Limits:
 
     @property
     def clock(self) -> float:
-        """Seconds by the clock."""
+        """Limit of wall time in seconds."""
         return CLOCK * self.seconds
 
 
@@ -69,8 +69,8 @@ class Ended:
 
     Attributes:
         status: Exit status; negative: the number of the signal that ended it.
-        timed_out: It was ended because its time was over.
-        stderr: What it wrote there, shortened in the middle.
+        timed_out: Whether it was ended because it exceeded its time.
+        stderr: Its stderr, shortened in the middle.
     """
 
     status: int
@@ -79,7 +79,7 @@ class Ended:
 
     @property
     def crash(self) -> str:
-        """Reason to call it a crash: a signal, the time limit, or a status other than 0 and 3; empty for none."""
+        """Why it counts as a crash: a signal, the time limit, or a status other than 0 and 3; empty if it does not."""
         if self.timed_out:
             return "no answer within the time limit"
         if self.status < 0:
@@ -91,7 +91,7 @@ class Ended:
 
 @dataclass
 class Launcher:
-    """Starts processes with limits, and can end all that it started."""
+    """Starts processes with limits, and can end all of them."""
 
     limits: Limits = field(default_factory=Limits)
     _running: set[int] = field(default_factory=set[int])
@@ -105,16 +105,16 @@ class Launcher:
         *,
         talks: bool = False,
     ) -> subprocess.Popen[bytes]:
-        """Start a command in a group of its own; the caller ends it by `end`.
+        """Start a command in its own process group; the caller ends it with `end`.
 
         Args:
-            command: Program and arguments. It runs in the folder of the caller, so that relative paths hold.
-            folder: Given to it as the place for temporary files.
+            command: Program and arguments. It runs in the folder of the caller, so relative paths stay valid.
+            folder: Its folder for temporary files.
             talks: Whether stdin and stdout are pipes; otherwise there is no input, and output is dropped.
 
         Raises:
             OSError: No process can be started.
-            RuntimeError: `stop` was called.
+            RuntimeError: `stop` was called before.
         """
         kibibytes = max(self.limits.memory // 1024, 1)
         script = _LAUNCHER.format(blocks=GREATEST_FILE // _BLOCK, kibibytes=kibibytes)
@@ -133,7 +133,7 @@ class Launcher:
         return process
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
-        """End a process and all that it has started, and wait for it."""
+        """End a process and all processes that it started, and wait for it."""
         end_group(process.pid)
         process.wait()
         with self._lock:
@@ -144,7 +144,7 @@ class Launcher:
 
         Raises:
             OSError: No process can be started.
-            RuntimeError: `stop` was called.
+            RuntimeError: `stop` was called before.
         """
         process = self.start(command, folder)
         try:
@@ -153,7 +153,7 @@ class Launcher:
             self.end(process)
 
     def stop(self) -> None:
-        """End every process that runs, and start no further one."""
+        """End every running process, and do not start new ones."""
         with self._lock:
             self._stopped = True
             for group in self._running:
@@ -161,10 +161,10 @@ class Launcher:
 
 
 class Watch:
-    """The time that a request has taken so far, of the processor and by the clock.
+    """Processor time and wall time of a request so far.
 
-    Asking for processor time costs more than most answers do.  So the first half of the time counts by the clock, and the
-    processor is asked from then on.
+    Measuring processor time costs more than most answers do.  The first half of the limit is therefore measured as wall time, and
+    processor time is measured only after it.
     """
 
     def __init__(self, pid: int, limits: Limits) -> None:
@@ -175,7 +175,7 @@ class Watch:
 
     @property
     def is_over(self) -> bool:
-        """True if the request has had its time."""
+        """Whether the request has exceeded its time."""
         passed = time.monotonic() - self._start
         if passed > self._limits.clock:
             return True
@@ -189,7 +189,7 @@ class Watch:
 
 
 def processor_seconds(pid: int) -> float:
-    """Processor time of a process and of all that it has started; 0 of one that has ended."""
+    """Processor time in seconds of a process and all processes that it started; 0 if it has ended."""
     import psutil  # noqa: PLC0415 - only of a request that takes long
 
     total = 0.0
@@ -205,7 +205,7 @@ def processor_seconds(pid: int) -> float:
 
 
 def _attend(process: subprocess.Popen[bytes], limits: Limits) -> Ended:
-    """Wait for the end of a process, or its time's, and keep what it says on stderr."""
+    """Wait until a process ends or exceeds its time, and keep its stderr."""
     watch, kept = Watch(process.pid, limits), Excerpt()
     stream = process.stderr
     if stream is None:
@@ -214,7 +214,7 @@ def _attend(process: subprocess.Popen[bytes], limits: Limits) -> Ended:
         os.set_blocking(stream.fileno(), False)
         poll = select.poll()
         poll.register(stream, select.POLLIN | select.POLLHUP)
-        # Usually the end of stderr is the end of the process; a child left behind may hold it open longer.
+        # The end of stderr is usually the end of the process, but a child left behind may keep it open.
         is_open = True
         while process.poll() is None and not watch.is_over:
             if not is_open:
@@ -230,7 +230,7 @@ def _attend(process: subprocess.Popen[bytes], limits: Limits) -> Ended:
 
 
 def take(descriptor: int, kept: Excerpt) -> bool:
-    """Read what there is; false at the end."""
+    """Read the available bytes; false at the end."""
     try:
         data = os.read(descriptor, 1 << 16)
     except BlockingIOError:
@@ -240,13 +240,13 @@ def take(descriptor: int, kept: Excerpt) -> bool:
 
 
 def drain(descriptor: int, kept: Excerpt) -> None:
-    """Read what there still is, without waiting for more."""
+    """Read the remaining bytes, without waiting for more."""
     while select.select([descriptor], [], [], 0)[0] and take(descriptor, kept) and not kept.full:
         pass
 
 
 def end_group(group: int) -> None:
-    """End a process and all that it started, unless they have left its group."""
+    """End a process and all processes that it started, unless they have left its group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 
@@ -255,7 +255,7 @@ def read_answer_file(path: Path) -> bytes:
     """The bytes of an answer.
 
     Raises:
-        ValueError: There is none, it is not a regular file, or it is too large. The message says which.
+        ValueError: There is no answer, it is not a regular file, or it is too large. The message gives the reason.
     """
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise ValueError("the answer is not a regular file")

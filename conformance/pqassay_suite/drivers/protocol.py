@@ -1,7 +1,7 @@
 """The protocol between the runner and a driver: operations, requests and answers, as data.
 
-A request is one JSON object; its answers are lines of JSON, one for each query of a request that has queries.
-``conformance/PROTOCOL.md`` is its description for people; the JSON Schemas in ``schemas/`` are derived from these classes.
+A request is one JSON object; its answers are lines of JSON, one for each query if the request has queries.
+``conformance/PROTOCOL.md`` describes it for people; the JSON Schemas in ``schemas/`` are derived from these classes.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pqassay_spec.golden.literals import LongInteger, Rows, ValueNotReadableErro
 PROTOCOL: Literal[2] = 2
 
 Index = Literal["on", "off"]
-"""Whether a scan may use what the file says about its values."""
+"""Whether a scan may use the file's metadata about its values."""
 
 Nan = Literal["unordered", "greatest"]
-"""How a reader compares NaN: with nothing, as IEEE 754 says, or as equal to itself and greater than all else."""
+"""How a reader compares NaN: unordered, as in IEEE 754, or as equal to itself and greater than all other values."""
 
 Zeros = Literal["equal", "apart"]
 """How a reader compares the two zeros."""
@@ -31,7 +31,7 @@ Zeros = Literal["equal", "apart"]
 
 @dataclass(frozen=True)
 class Message(Closed):
-    """A request or an answer; no member beside those that it declares is allowed in it."""
+    """A request or an answer; undeclared members are not allowed."""
 
 
 # -------------------------------------------------------------------------------------------------- answers
@@ -42,14 +42,14 @@ class HelloAnswer(Message):
     """The name of the driver, its capabilities, and the comparisons of its library.
 
     Attributes:
-        capabilities: Names of what it can do; see `pqassay_suite.drivers.capabilities`.
-        lacks: Names of what it cannot do, though its capabilities imply it.
-        serve: Whether ``driver --serve`` answers request after request.
+        capabilities: Names of its capabilities; see `pqassay_suite.drivers.capabilities`.
+        lacks: Names of capabilities that it lacks, although its capabilities imply them.
+        serve: Whether ``driver --serve`` answers several requests in one process.
         nan: How NaN is compared.
         zeros: How the two zeros are compared.
         index_off: Whether the library can ignore an index for a query with index ``off``, without other
             changes.
-        raises: Classes of exceptions, or patterns of them, that the library raises on purpose; any other one is an accident.
+        raises: Classes of exceptions, or patterns of them, that the library raises on purpose; any other exception is an accident.
     """
 
     answer: Literal["accept"]
@@ -70,7 +70,7 @@ class AnswerLine(Message):
     """Members of every answer to a request about a case.
 
     Attributes:
-        seq: The query that is answered; without it, all that are not answered yet.
+        seq: The query that is answered; without it, the answer is for all remaining queries.
     """
 
     seq: int | None = field(default=None, kw_only=True)
@@ -78,7 +78,7 @@ class AnswerLine(Message):
 
 @dataclass(frozen=True)
 class Accept(AnswerLine):
-    """Done. Carries what the operation asks for: a value, rows or their digest, row groups, ranges, or nothing."""
+    """The operation succeeded. It carries the result of the operation: a value, rows or their digest, row groups, ranges, or nothing."""
 
     answer: Literal["accept"]
     value: dict[str, Any] | None = None
@@ -95,8 +95,8 @@ class Reject(AnswerLine):
 
     Attributes:
         message: The reason, for people.
-        raised: Class of the exception that reached the driver. One that no library raises on purpose makes the refusal one
-            by accident.
+        raised: Class of the exception that the driver caught. If the library does not raise it on purpose, the refusal counts as
+            an accident.
     """
 
     answer: Literal["reject"]
@@ -106,7 +106,7 @@ class Reject(AnswerLine):
 
 @dataclass(frozen=True)
 class Unsupported(AnswerLine):
-    """The library does not have what is asked for, and says so: a codec, a type, a wish. Neither right nor wrong."""
+    """The library lacks what the request needs, and reports it: a codec, a type, a wish. Neither right nor wrong."""
 
     answer: Literal["unsupported"]
     reason: str
@@ -114,7 +114,7 @@ class Unsupported(AnswerLine):
 
 @dataclass(frozen=True)
 class IgnoredIndex(AnswerLine):
-    """A scan was done without the index, although it was asked for, or row groups were kept without a look at them."""
+    """The index was requested, but a scan ran without it, or row groups were kept without using it."""
 
     answer: Literal["ignored-index"]
     rows: list[list[Written]] | None = None
@@ -126,7 +126,7 @@ class IgnoredIndex(AnswerLine):
 Answer = Accept | Reject | IgnoredIndex | Unsupported
 
 ANSWERS = frozenset({"accept", "reject", "ignored-index", "unsupported"})
-"""The words that tell answers apart."""
+"""The values of the member that distinguishes answers."""
 
 
 # ------------------------------------------------------------------------------------------------- requests
@@ -134,7 +134,7 @@ ANSWERS = frozenset({"accept", "reject", "ignored-index", "unsupported"})
 
 @dataclass(frozen=True)
 class HelloRequest(Message):
-    """Asks who the driver is, and what it can do."""
+    """Asks for the name of the driver and its capabilities."""
 
     protocol: Literal[2]
     op: Literal["hello"]
@@ -145,8 +145,8 @@ class CaseRequest(Message):
     """Members of every request about a case.
 
     Attributes:
-        may_ignore_index: Whether `IgnoredIndex` is an answer.
-        carries: Members; an answer other than a refusal carries one of them.
+        may_ignore_index: Whether `IgnoredIndex` is an allowed answer.
+        carries: Members of the result; an answer other than a refusal has one of them.
     """
 
     may_ignore_index: ClassVar[bool] = False
@@ -157,9 +157,10 @@ class CaseRequest(Message):
 
 @dataclass(frozen=True)
 class ReadRequest(CaseRequest):
-    """Give all rows of a file, with these columns, in this order; ``types`` has the type of each, if it is known.
+    """Return all rows of a file, with these columns, in this order; ``types`` has the type of each, if it is known.
 
-    Files from the future are asked for some of their columns: the library is asked for no other then.  Else these are all columns.
+    Files with future features are requested with some of their columns, and the library must be asked for only these.  Otherwise
+    these are all columns.
     """
 
     carries = ("rows", "digest")
@@ -179,7 +180,7 @@ class FileRequest(CaseRequest):
 
 @dataclass(frozen=True)
 class DecodeRequest(FileRequest):
-    """Read the structure of this family from a file, and say what it holds."""
+    """Read the structure of this family from a file, and return its value."""
 
     carries = ("value",)
     op: Literal["decode"]
@@ -189,7 +190,7 @@ class DecodeRequest(FileRequest):
 
 @dataclass(frozen=True)
 class LintRequest(FileRequest):
-    """Say whether the structure of this family in a file is right."""
+    """Check the structure of this family in a file."""
 
     op: Literal["lint"]
     column: str | None = None
@@ -205,13 +206,13 @@ class SortingWish(Message):
 
 @dataclass(frozen=True)
 class IndexWish(Message):
-    """An index that the file's directory is to have.
+    """An index that the file's directory must have.
 
     Attributes:
         type: ``DISTINCT_SET``, ``ZONE_SUMS``, ``HLL``, ``KLL`` or ``IDX1``.
         granularity: ``FILE``, ``ROW_GROUP`` or ``PAGE``.
         columns: The path of each described column.
-        placement: ``BODY``, ``INLINE`` or ``EXTENSION``; the writer chooses if it is not given.
+        placement: ``BODY``, ``INLINE`` or ``EXTENSION``; without it, the writer chooses.
     """
 
     type: str
@@ -222,16 +223,16 @@ class IndexWish(Message):
 
 @dataclass(frozen=True)
 class Wishes(Message):
-    """How a file is to be written. A writer that cannot fulfill one answers ``unsupported``.
+    """The requested properties of a written file. A writer that cannot fulfill one answers ``unsupported``.
 
     Attributes:
-        page_rows: Rows of a page, at most.
-        row_group_rows: Rows of a row group, at most.
+        page_rows: Most rows of a page.
+        row_group_rows: Most rows of a row group.
         dictionary: Whether values are encoded by dictionaries.
         bloom_filter: Columns that get bloom filters.
         page_index: Whether there is a page index.
         statistics: Whether there are statistics.
-        sorting: The columns that the rows are sorted by, to be declared in the file; the rows are already
+        sorting: The columns that the rows are sorted by, which the file must declare; the rows are already
             sorted.
         data_page_version: Version of data pages.
         codec: Name of the compression, in lower case: ``uncompressed``, ``snappy``, ``gzip``, ``zstd``, ``lz4_raw``, ``brotli``.
@@ -254,7 +255,7 @@ class Wishes(Message):
 class EncodeRequest(CaseRequest):
     """Write a file with the structure of this family.
 
-    Either these rows as a Parquet file, with a structure that describes ``column``, or a file of its own that says ``value``.
+    Either these rows as a Parquet file, with a structure that describes ``column``, or a separate file with the content ``value``.
     """
 
     family: str
@@ -268,10 +269,10 @@ class EncodeRequest(CaseRequest):
 
 @dataclass(frozen=True)
 class UpdateRequest(FileRequest):
-    """Append a snapshot that says ``value`` to a ``_pm``, in place.
+    """Append a snapshot with the content ``value`` to a ``_pm``, in place.
 
     Attributes:
-        stop: Where to stop, as if killed: ``before-size``, when all is written but the committed size.
+        stop: Where to stop, as if killed; ``before-size``: when all is written except the committed size.
     """
 
     op: Literal["update"]
@@ -285,9 +286,9 @@ class Query(Message):
 
     Attributes:
         seq: Its number, which its answer repeats.
-        predicate: Which rows.
-        columns: Which columns of them, in this order.
-        index: Whether what the file says about its values may be used.
+        predicate: The condition on rows.
+        columns: The columns to return, in this order.
+        index: Whether the file's metadata about its values may be used.
     """
 
     seq: int
@@ -314,7 +315,7 @@ class ScanRequest(FileRequest):
 
 @dataclass(frozen=True)
 class SnapshotRequest(FileRequest):
-    """Say what the snapshot says that describes a Parquet file of this size."""
+    """Return the content of the snapshot that describes a Parquet file of this size."""
 
     carries = ("value",)
     op: Literal["snapshot"]
@@ -323,7 +324,7 @@ class SnapshotRequest(FileRequest):
 
 @dataclass(frozen=True)
 class PruneRequest(FileRequest):
-    """Name the row groups that may hold rows which satisfy a predicate; of the newest snapshot, if no size is given."""
+    """Return the row groups that may have rows which satisfy a predicate; without a size, those of the newest snapshot."""
 
     may_ignore_index = True
     carries = ("row_groups",)
@@ -334,7 +335,7 @@ class PruneRequest(FileRequest):
 
 @dataclass(frozen=True)
 class PlanRequest(FileRequest):
-    """Say which bytes of the Parquet file hold these columns of these row groups; of all, if none are named."""
+    """Return the byte ranges of the Parquet file for these columns in these row groups; without row groups, in all."""
 
     carries = ("ranges",)
     op: Literal["plan"]
@@ -365,7 +366,7 @@ OPERATIONS: dict[Operation, type[CaseRequest]] = {
 
 
 class ProtocolError(Exception):
-    """A request or an answer that does not follow the protocol. The message says where."""
+    """A request or an answer that does not follow the protocol. The message gives the place."""
 
 
 @cache
@@ -377,7 +378,7 @@ def _discriminated(union: Any, member: str) -> Any:
 
 @cache
 def adapter(kind: Any) -> Any:
-    """Reads and checks JSON of a kind, by pydantic; made once."""
+    """The pydantic adapter that reads and checks JSON of a class; cached."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
 
     return TypeAdapter(kind)
@@ -394,7 +395,7 @@ def answer_schema() -> dict[str, Any]:
 
 
 def to_json(record: HelloRequest | CaseRequest | Answer | HelloAnswer) -> str:
-    """A request or an answer as one line of JSON in ASCII; members that are ``None`` are left out, values of rows are kept."""
+    """A request or an answer as one line of JSON in ASCII, without members that are ``None``; null values of rows stay."""
     return json.dumps(given(record), default=given)
 
 
@@ -407,7 +408,7 @@ def check_request(text: str) -> None:
     """Validate a request of ours.
 
     Raises:
-        ProtocolError: It does not follow the schema: a mistake in this package.
+        ProtocolError: It does not follow the schema: an error in this package.
     """
     _validated(_discriminated(Request, "op"), text.encode(), strict=True)
 
@@ -426,12 +427,12 @@ def read_answer(text: bytes, operation: Operation, *, strict: bool) -> Answer:
 
     Args:
         text: The line.
-        operation: What was asked.
-        strict: Refuse members that the protocol does not know; they are ignored otherwise.
+        operation: The operation of the request.
+        strict: Refuse undeclared members; otherwise they are ignored.
 
-    Raises:
-        ProtocolError: Not JSON, another type, a missing member, a value that is not what its tag says, an answer that the
-            operation does not know.
+        Raises:
+            ProtocolError: Not JSON, another type, a missing member, a value that does not fit its tag, or an answer that the
+                operation does not allow.
     """
     answer = cast("Answer", _validated(_discriminated(Answer, "answer"), text, strict=strict))
     asked = OPERATIONS[operation]

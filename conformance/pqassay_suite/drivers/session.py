@@ -1,4 +1,4 @@
-"""A driver that goes on: requests as lines to its stdin, answers as lines from its stdout.
+"""A driver that keeps running: requests are lines to its stdin, answers are lines from its stdout.
 
 Starting a process costs more than most answers, up to a hundred times.  The process is started on demand,
 ended if it does not answer in time, and restarted after `MOST_REQUESTS`, which limits memory leaks.
@@ -34,12 +34,12 @@ MOST_REQUESTS = 500
 """Requests that one process answers."""
 
 GRACE = 2.0
-"""Seconds that a process has to end after it has closed its stdout."""
+"""Seconds that a process has to exit after it has closed its stdout."""
 
 MORE_THAN_ASKED = "it wrote more than one answer"
 
 SERVE = "--serve"
-"""The argument with which a driver goes on."""
+"""The argument that makes a driver answer several requests."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Said:
     Attributes:
         lines: The answers, without their line feeds.
         ended: The end of the process, if it ended, or was ended, before the last answer.
-        problem: The problem of its output, if it was ended for that.
-        stderr: What it wrote there meanwhile.
+        problem: The error in its output, if it was ended because of that.
+        stderr: Its stderr during the request.
     """
 
     lines: list[bytes]
@@ -60,7 +60,7 @@ class Said:
 
 
 class Session:
-    """One process of a driver, and its successors.
+    """A process of a driver, which is replaced when it ends.
 
     Args:
         launcher: Starts it.
@@ -78,15 +78,15 @@ class Session:
 
     @property
     def answered(self) -> int:
-        """Requests that the process answered before the last one."""
+        """The number of requests that the process answered before the last one."""
         return self._before
 
     def ask(self, request: str, is_whole: Callable[[Sequence[bytes]], bool]) -> Said:
-        """Hand a request over, and wait for its answers.
+        """Send a request, and wait for its answers.
 
         Args:
             request: The request, one line.
-            is_whole: Whether these lines are all that is to come.
+            is_whole: Whether the given lines are the complete answer.
 
         Raises:
             OSError: The driver cannot be started.
@@ -118,7 +118,7 @@ class Session:
 
 
 class Sessions:
-    """A `Session` for each thread that asks for one, all with the same command; each has a folder of its own."""
+    """A `Session` for each thread, all with the same command; each has its own folder."""
 
     def __init__(self, launcher: Launcher, command: Sequence[str]) -> None:
         self._launcher, self._command = launcher, command
@@ -129,7 +129,7 @@ class Sessions:
 
     @property
     def mine(self) -> Session:
-        """The session of this thread; its process is started when it is asked."""
+        """The session of this thread; its process is started at the first request."""
         if not hasattr(self._of_thread, "session"):
             with self._lock:
                 folder = Path(self._folder.name, str(len(self._all)))
@@ -148,7 +148,7 @@ class Sessions:
 
 
 class _Exchange:
-    """One request and its answers: the pipes are served side by side, so that neither end waits for the other."""
+    """One request and its answers: the pipes are served in parallel, so neither side waits for the other."""
 
     def __init__(
         self,
@@ -167,11 +167,11 @@ class _Exchange:
         self.is_open = True
 
     def run(self, *, has_answered: bool) -> Said:
-        """Exchange until all answers are there, the process ends, or its time is over.
+        """Exchange until all answers are there, the process ends, or it exceeds its time.
 
         Args:
-            has_answered: Whether the process has answered before: then what is there already is more than it
-                was asked. Output of a new process counts as its first answer, however early it comes.
+            has_answered: Whether the process has answered before: output that is already there is then unsolicited.
+                Output of a new process counts as its first answer, however early it comes.
         """
         stdin, stdout, stderr = self.process.stdin, self.process.stdout, self.process.stderr
         if stdin is None or stdout is None or stderr is None:
@@ -199,7 +199,7 @@ class _Exchange:
         return Said(self.lines, problem=problem, stderr=self.stderr.text())
 
     def _is_answered(self) -> bool:
-        """Take the lines that have come, up to the last that is wanted."""
+        """Read the new lines, up to the last expected one."""
         while self.waiting:
             self.lines.append(self.waiting.popleft())
             if self.is_whole(self.lines):
@@ -207,7 +207,7 @@ class _Exchange:
         return False
 
     def _unasked(self) -> Said:
-        """What comes of a request if there is output before it: that belongs to an earlier one, or to none."""
+        """The result of a request if there is output before it, which belongs to an earlier request or to none."""
         self._read(self.process.stdout.fileno() if self.process.stdout else -1)
         if not self.is_open:
             return self._ended(timed_out=False)

@@ -1,4 +1,4 @@
-"""Work that threads do side by side, and whose results are taken in order."""
+"""Run work in several threads, and yield the results in order."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 GLANCE = 0.5
-"""Seconds after which one who waits for a result looks up."""
+"""Seconds after which waiting for a result is interrupted, so that signals are handled."""
 
 
 def in_order(pool: Executor, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
-    """Yield the result of each task, in the order of the tasks; what was not begun when this is left is not done.
+    """Yield the result of each task, in the order of the tasks; when the caller stops early, pending tasks are dropped.
 
-    A signal is heard while one waits. `Executor.map` blocks. Python calls no handler for a signal that
-    arrived just before, or in another thread, until a result is there, which may take as long as the time
+    Signals are handled while it waits. `Executor.map` would block: Python calls no handler for a signal that
+    arrived just before, or in another thread, until a result is there. That may take as long as the time
     limit of drivers.
     """
     futures = deque(pool.submit(work, task) for task in tasks)

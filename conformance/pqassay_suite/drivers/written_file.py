@@ -1,6 +1,6 @@
 """Inspection of a written file: the judge's findings on it, and its rows, or the logical value of a ``_pm``.
 
-The file comes from a stranger's program, and decoding it happens in a separate process, one for all files of a run:
+The file comes from an untrusted program, so it is decoded in a separate process, one for all files of a run:
 ``python -m pqassay_suite.drivers.written_file --serve``.  The result of that process is a `WrittenFile`.
 """
 
@@ -35,7 +35,7 @@ class WrittenFile:
         failures: Id and message of every rule that it breaks with verdict FAIL.
         checked: Ids of the rules that were tested.
         error: Why it could not be judged or read.
-        rows: Its rows, the columns in the order asked for.
+        rows: Its rows, with the columns in the requested order.
         value: The logical value of a ``_pm``.
         unfulfilled: Wishes that it does not fulfill.
         warnings: Id and message of every rule with verdict WARN.
@@ -62,7 +62,7 @@ class Inspection:
 
 
 def inspect(wanted: Inspection) -> WrittenFile:
-    """Check a file at tier ``values``, and read columns of it with pyarrow, or what it says if it is a ``_pm``."""
+    """Check a file at tier ``values``, and read columns of it with pyarrow, or the content of a ``_pm``."""
     path = wanted.path
     report = check(path, tier="values", crc=True, **cast("Any", wanted.options))
     (file,) = report.files
@@ -83,7 +83,7 @@ def inspect(wanted: Inspection) -> WrittenFile:
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         try:
-            # From memory and without threads: one that still lets go of a Python object when this process ends aborts it.
+            # From memory and without threads: a thread that still releases a Python object when this process exits would abort it.
             with pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())) as parquet:
                 table = parquet.read(use_threads=False)
             rows = [[write_value(value) for value in row] for row in rows_of(table, wanted.columns)]
@@ -108,7 +108,7 @@ def read_pm(path: str) -> dict[str, Any]:
 
 
 def serve(requests: Iterable[str], answers: TextIO) -> None:
-    """Inspect one file for each line, an `Inspection` as JSON."""
+    """Inspect one file for each request line, an `Inspection` as JSON."""
     for line in requests:
         found = inspect(adapter(Inspection).validate_json(line))
         print(json.dumps(asdict(found)), file=answers, flush=True)

@@ -1,4 +1,4 @@
-"""Asking a driver one question, and what is wrong with its answer."""
+"""Ask a driver one question, and find the errors in its answer."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from pqassay_suite.judging.differences import Selection, difference_of_rows
 from pqassay_suite.judging.row_answers import rows_of
 
 CODECS = {"none": "", "snappy": "codec.snappy", "gzip": "codec.gzip", "zstd": "codec.zstd", "lz4": "codec.lz4-raw", "brotli": "codec.brotli"}  # fmt: skip
-"""Codecs as pyarrow calls them, and the capability that each takes."""
+"""Codecs by their names in pyarrow, with the capability that each needs."""
 
 WITHOUT = "without it too"
-"""What a scan is blamed for that is as wrong without the index."""
+"""The blame of a scan that is just as wrong without the index."""
 
 FAMILIES = ("BLM", "PIX", "STA", "PQF")
-"""Families by which a scan may be asked, the one with most to skip by first."""
+"""Families for scans; the family with the most structures for skipping comes first."""
 
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """The problems of an answer.
+    """The error of an answer.
 
     Attributes:
-        cause: In the words that results of `pqassay suite run` have for it.
-        fault: The same in two words.
-        details: Rows that differ, or the message; other details are still the same cause.
+        cause: In the words of the results of `pqassay suite run`.
+        fault: The cause in two words.
+        details: Rows that differ, or the message; they may differ for the same cause.
         is_of_rows: Whether there are rows, and these are wrong.
         blame: Whether the rows of a scan are right without the index.
     """
@@ -53,14 +53,14 @@ class WrongAnswer:
     blame: str = ""
 
     def is_like(self, other: WrongAnswer) -> bool:
-        """Whether another one may be of the same defect: which values differ, and how, depends on the file."""
+        """Whether another one may come from the same defect: the values that differ depend on the file."""
         if not (self.is_of_rows and other.is_of_rows):
             return self.cause == other.cause
         return self.blame == other.blame
 
 
 class Asker:
-    """Puts questions to a driver that has answered ``hello``."""
+    """Asks questions to a driver that has answered ``hello``."""
 
     def __init__(self, driver: DriverUnderTest, hello: HelloAnswer) -> None:
         self.driver, self.hello = driver, hello
@@ -75,12 +75,12 @@ class Asker:
         self._folder.cleanup()
 
     def can(self, operation: Operation, family: str, needs: Sequence[str] = ()) -> bool:
-        """Whether the driver declares what this takes."""
+        """Whether the driver declares the necessary capabilities."""
         return not missing_capability(operation, family, [], needs, self.hello.capabilities, self.hello.lacks)
 
     @cached_property
     def family(self) -> str | None:
-        """The family by which it scans; ``None`` if it reads alone."""
+        """The family for scans; ``None`` if the driver only reads."""
         return next((family for family in FAMILIES if self.can("scan", family)), None)
 
     @cached_property
@@ -94,7 +94,7 @@ class Asker:
         return [name for name, need in CODECS.items() if self.can("read", "PQF", [need] if need else [])]
 
     def differences(self, questions: Sequence[Question]) -> list[WrongAnswer | None]:
-        """The problems of the answers to questions about one file; ``None`` for each that is right or not supported.
+        """The errors in the answers to questions about one file; ``None`` for an answer that is right or not supported.
 
         Raises:
             QuestionError: The file cannot be written.
@@ -121,7 +121,7 @@ class Asker:
             path.unlink(missing_ok=True)
 
     def _blamed(self, difference: WrongAnswer | None, *, is_right: bool) -> WrongAnswer | None:
-        """The difference of a scan, with what the same query gives without the index."""
+        """The error of a scan, with the result of the same query without the index."""
         if difference is None or not difference.is_of_rows:
             return difference
         if not is_right:
@@ -200,7 +200,7 @@ def _of_rows(
 
 @cache
 def capabilities_of(name: str) -> tuple[str, ...]:
-    """What a reader must declare to be asked about columns of a kind."""
+    """The capabilities that a reader must declare for columns of a kind."""
     kind = KINDS[name]
     try:
         return facts_of(DrawnFile((DrawnColumn("c", name, kind.pool[:1]),)).written()).needs

@@ -1,4 +1,4 @@
-"""Changes to a written file: optional fields that are left out, and lies that are well-formed."""
+"""Changes to a written file: remove optional fields, and insert well-formed lies."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "null_counts": ("column_index.null_counts",),
     "histograms": ("column_index.definition_level_histograms", "column_index.repetition_level_histograms"),
 }  # fmt: skip
-"""Fields of each chunk that the format lets a writer leave out, by the name of what is left out."""
+"""Optional fields of each chunk that can be removed, by name."""
 
 
 @dataclass(frozen=True)
 class Lie:
-    """Something false about a chunk that is well-formed.
+    """A false, well-formed statement about a chunk.
 
     Attributes:
-        name: Which, see `LIES`.
-        row_group, column, page: About which chunk and page; counted around, so that each number names one.
+        name: A name in `LIES`.
+        row_group, column, page: The chunk and page; numbers wrap around, so each number is valid.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Lie:
 
 
 Told = Callable[[Any, Any, int], tuple[str, Any] | None]
-"""For the footer's statistics, the chunk's parts and a page: the path within the chunk, and the value to tell; ``None`` if it has no such field."""
+"""From the footer's statistics, the chunk's parts and a page: the path within the chunk, and the false value; ``None`` without a field."""
 
 
 def _bound(name: str, other: str) -> Told:
@@ -56,12 +56,12 @@ def _bound(name: str, other: str) -> Told:
 
 
 def _page_bound(name: str, other: str, end: BoundaryOrder) -> Told:
-    """A bound of a page that is the other one: of a page at an end, so that bounds in order stay so.
+    """A lie that replaces one bound of a page by the other; a page at an end is used, so ordered bounds stay ordered.
 
     Args:
-        name: The bounds that are changed.
-        other: The bounds that they become.
-        end: In which order it is the last page that may be changed.
+        name: The bounds to change.
+        other: The bounds that replace them.
+        end: The boundary order in which the last page may be changed.
     """
 
     def told(_: Any, chunk: Any, page: int) -> tuple[str, Any] | None:
@@ -88,14 +88,14 @@ LIES: Mapping[str, Told] = {
     "an upper bound of a page that is too low": _page_bound("max_values", "min_values", BoundaryOrder.DESCENDING),
     "a bloom filter of zeros": lambda _, chunk, __: ("bloom_filter.bitset", bytes(len(chunk.bloom_filter.bitset))) if chunk.bloom_filter else None,
 }  # fmt: skip
-"""What may be false, by name: lies that the structure itself does not show."""
+"""The possible lies by name, which the structure itself does not reveal."""
 
 
 def changed(data: bytes, without: Sequence[str], lie: Lie | None) -> bytes:
     """The file without these optional fields, and with the lie.
 
     Raises:
-        Inapplicable: The file has no field that could tell the lie.
+        Inapplicable: The file does not have the field for the lie.
     """
     if without:
         tree, parquet = take_apart(data), FORMS["parquet"]
@@ -115,10 +115,10 @@ def _removed(tree: FileTree, without: Sequence[str]) -> Iterator[str]:
 
 
 def lie_in(data: bytes, lie: Lie) -> Mutation:
-    """The mutation that tells a lie.
+    """The mutation that inserts a lie.
 
     Raises:
-        Inapplicable: The file has no field that could tell it.
+        Inapplicable: The file does not have the field for it.
     """
     tree = take_apart(data)
     group = lie.row_group % max(len(tree.row_groups), 1)
@@ -139,7 +139,7 @@ def _full(group: int, column: int, path: str) -> str:
 
 
 def _value(tree: FileTree, group: int, column: int, path: str) -> Any:
-    """What a chunk has at a path; ``None`` for nothing."""
+    """The value of a chunk at a path; ``None`` if there is none."""
     in_footer = path.startswith("meta_data")
     value: Any = (
         tree.footer.row_groups[group].columns[column] if in_footer else tree.row_groups[group].columns[column]

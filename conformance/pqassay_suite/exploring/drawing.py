@@ -1,4 +1,4 @@
-"""Drawing: hypothesis strategies of files and of queries about them, the plainest first, so that they shrink to it."""
+"""Drawing: hypothesis strategies of files and queries about them; the simplest come first, because examples shrink to them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pqassay_suite.exploring.kinds import KINDS
 ROWS = (1, 2, 3, 5, 8)
 MOST_COLUMNS = 3
 QUERIES = (1, 4, 8, 12)
-"""Numbers of rows and queries: lists of any length are short for the most part, and pages have few neighbors in them."""
+"""Numbers of rows and queries to draw: lists of any length would mostly be short, with few neighbors in a page."""
 
 USUAL = 7
-"""Kinds, the first ones, that are drawn more often than the others."""
+"""Number of kinds, from the first, that are drawn more often than the others."""
 
 RANGES = ("<", "<=", ">", ">=")
 NULLS = ("is null", "is not null")
 
-# To make a strategy takes longer than to draw from it.
+# Making a strategy takes longer than drawing from it.
 _COUNTS, _ROWS, _FEW = st.sampled_from(QUERIES), st.sampled_from(ROWS), st.sampled_from((0, 1, 2, 3))
 _FLAGS, _MOSTLY, _VERSIONS = st.booleans(), st.sampled_from((False, True, True)), st.sampled_from((1, 2))
 _FIELDS = st.lists(st.sampled_from(sorted(OPTIONAL)), max_size=2, unique=True)
@@ -45,7 +45,7 @@ class Choices:
 
 @st.composite
 def questions(draw: st.DrawFn, choices: Choices) -> list[Question]:
-    """Some questions about one file: a read of all rows, unless files lie, and queries."""
+    """Some questions about one file: queries and, unless the file may lie, a read of all rows."""
     file = draw(files(choices))
     names = tuple(column.name for column in file.columns)
     asked = [] if choices.lies else [Question(file, None, names)]
@@ -100,7 +100,7 @@ def _encodings(name: str) -> st.SearchStrategy[str]:
 
 @cache
 def _values(name: str, *, never_null: bool) -> st.SearchStrategy[Any]:
-    """Values of a kind: mostly those of its pool."""
+    """Values of a kind, mostly from its pool."""
     kind = KINDS[name]
     among: st.SearchStrategy[Any] = st.sampled_from(kind.pool)
     others: list[st.SearchStrategy[Any]] = [] if never_null else [st.none()]
@@ -120,13 +120,13 @@ def _values(name: str, *, never_null: bool) -> st.SearchStrategy[Any]:
 
 @cache
 def _operators(is_ordered: bool) -> st.SearchStrategy[str]:
-    """The operators of a column, the plainest first."""
+    """The operators of a column, the simplest first."""
     return st.sampled_from(("=", *(RANGES if is_ordered else ()), "in", "!=", *NULLS, "not in"))
 
 
 @st.composite
 def predicates(draw: st.DrawFn, file: DrawnFile) -> Tree:
-    """A predicate about a file, whose values mostly occur in it. None is null in a list, about which dialects of SQL differ."""
+    """A predicate about a file, with values that mostly occur in it. Lists never contain null, because dialects of SQL differ there."""
     shape = draw(_SHAPES)
     if shape == "single":
         return draw(_comparisons(file))

@@ -1,4 +1,4 @@
-"""A drawn file and a question about it, as data: written by pyarrow, kept as JSON, and made small field by field."""
+"""A drawn file and a question about it, as data: written by pyarrow, stored as JSON, and shrunk field by field."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from pqassay_suite.exploring.changes import Lie, changed
 from pqassay_suite.exploring.kinds import KINDS, ColumnKind
 
 FEW = {"ndv": 100}
-"""Distinct values of a bloom filter, at most. For the million of the default, pyarrow fills a megabyte and folds it to the same bytes."""
+"""The most distinct values of a bloom filter. With the default of a million, pyarrow fills a megabyte and folds it to the same bytes."""
 
 Tree = tuple[Any, ...]
-"""A predicate like those of the protocol, whose values are those of the physical type."""
+"""A predicate of the protocol whose values are those of the physical type."""
 
 
 class QuestionError(ValueError):
@@ -55,21 +55,21 @@ class DrawnColumn:
 
 @dataclass(frozen=True)
 class DrawnFile:
-    """A file. Every field but the columns has the plainest value by default.
+    """A file. Every field except the columns has a simple default.
 
     Attributes:
-        columns: Its columns, with as many values each.
-        row_group_rows: Rows of a row group, at most; all rows by default.
-        page_rows: Rows of a page, at most; all rows by default.
+        columns: Its columns, all with the same number of values.
+        row_group_rows: The most rows of a row group; all rows by default.
+        page_rows: The most rows of a page; all rows by default.
         version: Version of the data pages.
-        dictionary: Whether columns have dictionaries, where their encoding is PLAIN.
+        dictionary: Whether columns with encoding PLAIN have dictionaries.
         codec: Compression.
         statistics: Whether chunks have statistics.
         page_index: Whether there is a page index.
         bloom: Whether columns have bloom filters.
         checksums: Whether pages have CRCs.
-        without: Optional fields that are left out, see `pqassay_suite.exploring.changes.OPTIONAL`.
-        lie: What is false in it.
+        without: Optional fields to remove, see `pqassay_suite.exploring.changes.OPTIONAL`.
+        lie: The false statement in it.
     """
 
     columns: tuple[DrawnColumn, ...]
@@ -87,12 +87,12 @@ class DrawnFile:
 
     @property
     def count(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return len(self.columns[0].values)
 
     @cached_property
     def rows(self) -> list[dict[str, Value]]:
-        """The rows that are written, as values of the protocol."""
+        """The rows of the file, as values of the protocol."""
         names = [column.name for column in self.columns]
         values = [column.of.values(column.values) for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
@@ -149,12 +149,12 @@ def _leaves(column: DrawnColumn) -> list[str]:
 
 @dataclass(frozen=True)
 class Question:
-    """A file and what is asked about it.
+    """A file and a question about it.
 
     Attributes:
         file: The file.
-        predicate: Which rows; ``None`` asks for all, by ``read``.
-        columns: Which columns of them.
+        predicate: The condition on rows; ``None`` for a read of all rows.
+        columns: The columns to return.
     """
 
     file: DrawnFile
@@ -163,12 +163,12 @@ class Question:
 
     @property
     def asked(self) -> list[Any]:
-        """The predicate as the protocol has it."""
+        """The predicate in the form of the protocol."""
         kinds = {column.name: column.of for column in self.file.columns}
         return [] if self.predicate is None else _asked(self.predicate, kinds)
 
     def truth(self, semantics: Semantics) -> list[list[Value]]:
-        """The rows that are right, under the comparisons that the driver declares."""
+        """The right rows, under the comparisons that the driver declares."""
         tree = self.asked
         kept = [row for row in self.file.rows if not tree or keeps(tree, row, semantics)]
         return [[row[name] for name in self.columns] for row in kept]
@@ -194,10 +194,10 @@ class Question:
 
     @staticmethod
     def from_json(text: str) -> Question:
-        """Read what `to_json` writes.
+        """Parse the result of `to_json`.
 
         Raises:
-            QuestionError: It is something else.
+            QuestionError: The text is not a question.
         """
         try:
             members = json.loads(text)
@@ -219,7 +219,7 @@ class Question:
 
 
 def columns_asked(tree: Tree | None) -> list[str]:
-    """The columns that a predicate names, without repetition."""
+    """The columns in a predicate, without repetition."""
     return list(dict.fromkeys(part[1] for part in parts_of(tree)))
 
 
@@ -243,7 +243,7 @@ def _asked(tree: Tree, kinds: dict[str, ColumnKind]) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of the physical type in JSON; numbers that JSON lacks, and bytes, have a tag."""
+    """A value of the physical type in JSON; bytes, and numbers that JSON lacks, have a tag."""
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return (
@@ -254,7 +254,7 @@ def _plain(value: Any) -> Any:
 
 
 def _raw(value: Any) -> Any:
-    """The inverse of `_plain`; lists become tuples, which a question can be compared by."""
+    """The inverse of `_plain`; lists become tuples, so questions can be compared."""
     if isinstance(value, list):
         return tuple(_raw(each) for each in value)
     if isinstance(value, dict) and len(value) > 1:

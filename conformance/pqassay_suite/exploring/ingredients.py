@@ -1,4 +1,4 @@
-"""Ingredients of a question: what may matter to an answer, and the question without each."""
+"""Ingredients of a question: parts that may matter to an answer, and the question without each part."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ GROUPS = {
     "and": ("a conjunction",),
     "or": ("an alternative",),
 }
-"""What kinds of predicates are called. The problems of ``=`` is wrong with ``in`` as well, which is an equality too."""
+"""Names of the kinds of predicates. A problem with ``=`` also affects ``in``, which is an equality, too."""
 
 READ = "a read of all rows"
 
 PLAIN_KIND = "int32"
 
 PLAIN_FLOATS = "double"
-"""What floats of other widths are tried as: most of what is wrong with one width is wrong with all."""
+"""The kind to try in place of floats of other widths: most problems of one width occur with all."""
 
 
 @dataclass(frozen=True)
 class Ingredient:
-    """Something that may matter.
+    """A part that may matter.
 
     Attributes:
-        name: In words.
-        left_out: The question without it; ``None`` where nothing would be left to ask.
+        name: Its description.
+        left_out: The question without it; ``None`` if nothing would be left to ask.
     """
 
     name: str
@@ -155,7 +155,7 @@ def _of_predicate(question: Question) -> Iterator[Ingredient]:
 
 
 def _simpler(tree: Tree) -> Iterator[Tree]:
-    """Predicates that are parts of a predicate."""
+    """The predicates that are parts of a predicate."""
     if tree[0] in CONNECTIVES or tree[0] == NEGATION:
         yield from tree[1:]
     elif tree[0] in MEMBERSHIPS and len(tree[2]) > 1:
@@ -193,7 +193,7 @@ def _without_column(question: Question, column: DrawnColumn) -> Callable[[], Que
 
 
 def _as_numbers(question: Question, column: DrawnColumn) -> Callable[[], Question | None]:
-    """The question with numbers, of the same order, in the place of a column's values."""
+    """The question after replacing a column's values by numbers in the same order."""
 
     def left_out() -> Question | None:
         literals = [
@@ -233,7 +233,7 @@ def _as_numbers(question: Question, column: DrawnColumn) -> Callable[[], Questio
 
 
 def smaller(question: Question) -> Iterator[Question]:
-    """The question with a row less, or with a plainer name or value: all but the ingredients."""
+    """Smaller forms of the question, other than without ingredients: with one row less, or a simpler name or value."""
     for row in range(question.file.count if question.file.count > 1 else 0):
         yield replace(question, file=_without_row(question.file, row))
     for column in question.file.columns:

@@ -1,6 +1,6 @@
-"""Kinds of columns: their values, the types of Arrow that hold them, and how a recipe of a golden case spells them.
+"""Kinds of columns: their values, their types in Arrow, and their spelling in a recipe of a golden case.
 
-Values are those of the physical type: days for a date, the unscaled number for a decimal, counts of the unit for times.
+Values have the physical type: days for a date, the unscaled number for a decimal, counts of the unit for times.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ class ColumnKind:
     """A kind of column.
 
     Attributes:
-        name: Its name, as golden cases spell it.
-        type: The type of Arrow that the writer is given.
-        pool: Values that are drawn most, the plainest first.
-        storage: The type of Arrow that holds the values as they are drawn, where that is another one.
+        name: Its name, as in golden cases.
+        type: The type of Arrow for the writer.
+        pool: Values that are drawn most, the simplest first.
+        storage: The type of Arrow for the drawn values, if that is different.
         bits: Width of its numbers, if numbers outside the pool are also drawn; negative for signed numbers.
-        encodings: Encodings that pyarrow can write beside PLAIN and dictionaries.
+        encodings: Encodings that pyarrow can write in addition to PLAIN and dictionaries.
         is_nested: Whether only tests for null are asked.
         is_ordered: Whether ``<`` is asked.
-        recipe: How a recipe spells it, where that is not its name in quotes.
+        recipe: Its spelling in a recipe, if that is not its name in quotes.
     """
 
     name: str
@@ -45,7 +45,7 @@ class ColumnKind:
     recipe: str = ""
 
     def array(self, values: Values) -> pa.Array[Any]:
-        """The values as Arrow's."""
+        """The values as an Arrow array."""
         if pa.types.is_decimal(self.type):
             scale = self.type.scale
             context = decimal.Context(prec=40)
@@ -61,7 +61,7 @@ class ColumnKind:
         return pa.array(values, self.storage).cast(self.type)
 
     def values(self, values: Values) -> list[Value]:
-        """The same as values of the protocol."""
+        """The values in the form of the protocol."""
         return [row[0] for row in rows_of(pa.table({"c": self.array(values)}), ["c"])]
 
 
@@ -125,7 +125,7 @@ _KINDS: tuple[ColumnKind, ...] = (
 )  # fmt: skip
 
 KINDS: Mapping[str, ColumnKind] = {kind.name: kind for kind in _KINDS}
-"""All kinds by name, the plainest first."""
+"""All kinds by name, the simplest first."""
 
 SPECIAL: Mapping[str, Callable[[Any], bool]] = {
     "null": lambda value: value is None,
@@ -135,4 +135,4 @@ SPECIAL: Mapping[str, Callable[[Any], bool]] = {
     "infinity": lambda value: isinstance(value, float) and abs(value) == float("inf"),
     "empty value": lambda value: isinstance(value, str | bytes | tuple) and not value,
 }
-"""Values that readers treat apart."""
+"""Tests for special values, which readers treat differently."""

@@ -1,4 +1,4 @@
-"""Findings that an implementation's expectations foretell: recognized by their cause."""
+"""Findings that an implementation's expected failures explain, recognized by their cause."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from pqassay_suite.exploring.kinds import SPECIAL
 from pqassay_suite.exploring.search import Finding
 
 _FEATURE = re.compile(r"(?<=^wrong rows: )(.*?) \([^)]*\)")
-"""A feature of the file, by which results tell causes apart that have the same words."""
+"""A feature of the file in the text of a cause, which distinguishes causes with the same words."""
 
 _PARAMETERS = re.compile(r"\(.*\)")
-"""What follows the name of a type, such as the length of bytes."""
+"""The parameters after the name of a type, such as the length of bytes."""
 
 OUTCOMES: Sequence[Outcome] = ("failed", "crashed", "refused by accident", "protocol error")
-"""Outcomes of golden cases that foretell a wrong answer about another file."""
+"""Outcomes of golden cases that explain a wrong answer about another file."""
 
 
 def foretold_by(
     finding: Finding, entries: Sequence[Expectation], cases: Mapping[str, GoldenCase]
 ) -> str | None:
-    """The golden case by which the expectations of an implementation foretell a finding; ``None`` if it is new.
+    """The golden case whose expected failure explains a finding; ``None`` if the finding is new.
 
-    Only valid cases count.  A crash and a refusal are known by their words.  Wrong rows are known if those of
-    the case have the same description, and the case has columns of the same kinds and all special values that
-    the finding needs.
+    Only valid cases count.  A crash and a refusal are recognized by their words.  Wrong rows are recognized if those of
+    the case have the same description. The case must also have columns of the same kinds and all special values
+    that the finding needs.
     """
     for entry in entries:
         if entry.cause is None or entry.outcome not in OUTCOMES:

@@ -1,4 +1,4 @@
-"""A finding as the recipe of a golden case, which the tiny writer of golden files makes, as far as it has the means."""
+"""A finding as the recipe of a golden case for the tiny writer of golden files, if that writer supports it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pqassay_suite.exploring.changes import lie_in
 from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question
 
 CODECS = {"gzip": "GZIP"}
-"""Codecs that the tiny writer has too, as pyarrow calls them; its LZ4 is the deprecated one, which pyarrow does not write."""
+"""Codecs of the tiny writer by their names in pyarrow; its LZ4 is the deprecated one, which pyarrow does not write."""
 
 ENCODINGS = {"DELTA_BINARY_PACKED": "delta", "BYTE_STREAM_SPLIT": "split", "RLE": "runs"}
-"""The field of a layout that asks for an encoding."""
+"""The field of a layout that selects an encoding."""
 
 WITHOUT = {"bounds": "bounds", "null_count": "null_count", "null_counts": "null_counts"}
-"""The field of a layout that leaves out an optional field."""
+"""The field of a layout that removes an optional field."""
 
 BY_DEFAULT = frozenset({"exactness", "deprecated bounds", "size_statistics", "encoding_stats", "histograms"})
-"""What the tiny writer leaves out unless it is asked for."""
+"""Parts that the tiny writer omits by default."""
 
 
 def recipe(question: Question, name: str, title: str) -> str:
-    """The lines of the recipe; last those that say what the tiny writer does otherwise.
+    """The lines of the recipe; the last lines list the differences of the tiny writer.
 
-    A lie is a case of its own, made from the valid one by a mutation.
+    A lie is a separate case, made from the valid one by a mutation.
     """
     file = question.file
     layouts = [_layout(file, column) for column in file.columns]
@@ -106,7 +106,7 @@ def _text(text: str) -> str:
 
 
 def _literal(value: Any) -> str:
-    """A value as Python has it; of floats without a literal, `float("nan")`."""
+    """A value as a Python literal; floats without a literal are written as `float("nan")`."""
     if isinstance(value, float) and (value != value or abs(value) == float("inf")):  # noqa: PLR0124 - NaN equals nothing
         return f'float("{value}")'
     if isinstance(value, str):

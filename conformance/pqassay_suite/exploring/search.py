@@ -1,4 +1,4 @@
-"""The search: rounds of drawing, shrinking and leaving out, until the time is over."""
+"""The search: rounds of drawing, shrinking and leaving out, until the time limit."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pqassay_suite.exploring.drawn_file import Question, QuestionError
 from pqassay_suite.exploring.ingredients import READ, ingredients, names_of, smaller
 
 MOST_SHRINKS = 50
-"""Files that are asked about while an example is shrunk; leaving out goes on from what there is then."""
+"""Most files to ask about while an example is shrunk; leaving out continues from the example at that point."""
 
 MOST_DRAWN = 1_000_000
-"""Examples of a round; the limits of the search end it long before."""
+"""Examples of a round; the limits of the search end it much earlier."""
 
 MOST_ROUNDS = 3
-"""How often everything that may be left out is tried again after something was."""
+"""Most passes over everything that may be left out; another pass follows if something was left out."""
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """When the search ends: seconds by the clock, and drawn files; and the random seed that it begins with."""
+    """When the search ends: after how many seconds of wall time, and drawn files; also its random seed."""
 
     seconds: float
     examples: int = MOST_DRAWN
@@ -37,14 +37,14 @@ class SearchLimits:
 
 @dataclass(frozen=True)
 class Finding:
-    """A question that is answered wrongly, as small as it could be made.
+    """A question with a wrong answer, as small as possible.
 
     Attributes:
         question: The question.
-        difference: The problem of the answer.
-        takes: The ingredients without each of which it is right.
-        is_unstable: Whether a fresh process answers it rightly, or wrongly in another way.
-        examples: Files that had been drawn when it was met.
+        difference: The error in the answer.
+        takes: The necessary ingredients: without any of them, the answer is right.
+        is_unstable: Whether a fresh process gives a right answer, or another wrong one.
+        examples: Number of files that had been drawn when it was found.
     """
 
     question: Question
@@ -54,9 +54,9 @@ class Finding:
     examples: int
 
     def explains(self, question: Question, difference: WrongAnswer) -> bool:
-        """Whether another wrong answer is of the same cause: the same words, with all that this one takes.
+        """Whether another wrong answer has the same cause: the same words, with all ingredients of this finding.
 
-        The problems of a read explains a scan that is as wrong without the index.
+        A wrong read also explains a scan that is just as wrong without the index.
         """
         if not difference.is_of_rows:
             return self.difference.is_like(difference)
@@ -67,12 +67,12 @@ class Finding:
 
 
 class _OverError(KeyboardInterrupt):
-    """The time is over, or enough was asked: hypothesis lets go of everything at an interruption."""
+    """The limits of the search are exceeded. hypothesis stops at once, because this is an interruption to it."""
 
 
 @dataclass
 class _Target:
-    """The wrong answer of a round, the smallest so far."""
+    """The wrong answer of a round, the smallest example so far."""
 
     question: Question
     difference: WrongAnswer
@@ -80,7 +80,7 @@ class _Target:
     tries: int = 0
 
     def take(self, question: Question, difference: WrongAnswer) -> None:
-        """Keep what is smaller."""
+        """Keep the smaller example."""
         if _size(question) < _size(self.question):
             self.question, self.difference = question, difference
 
@@ -90,7 +90,7 @@ def _size(question: Question) -> tuple[int, int, int]:
 
 
 def _frame(question: Question) -> str:
-    """All of a file but its values. Most that hypothesis draws differs from what it has just drawn in a value or two, and is not asked about."""
+    """A key of everything in a file except its values. Most examples of hypothesis differ only in a value or two, and are skipped."""
     columns = tuple(replace(column, values=()) for column in question.file.columns)
     return repr(replace(question.file, columns=columns))
 
@@ -101,12 +101,12 @@ class Search:
 
     Attributes:
         asker: The driver.
-        choices: What may be drawn.
+        choices: The possible choices when drawing.
         limits: When it ends.
-        kept: Questions that are asked first, such as those of earlier findings.
+        kept: Questions to ask first, such as those of earlier findings.
         findings: The findings, each as small as possible.
-        drawn: Files that were drawn.
-        was_interrupted: Whether someone ended it.
+        drawn: Number of files that were drawn.
+        was_interrupted: Whether the user interrupted it.
     """
 
     asker: Asker
@@ -122,7 +122,7 @@ class Search:
     _end: float = 0.0
 
     def run(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Finding]:
-        """Findings, one after the other, until the time is over or someone interrupts."""
+        """Yield findings, until a limit is exceeded or the user interrupts."""
         self._clock, self._end = clock, clock() + self.limits.seconds
         rounds = [*(lambda question=each: self._asked_again(question) for each in self.kept)]
         while not self._is_over():
@@ -143,7 +143,7 @@ class Search:
                 return
 
     def _asked_again(self, question: Question) -> bool:
-        """Ask a question that is kept; false, since others follow."""
+        """Ask a stored question; false, because others follow."""
         (difference,) = self._differences([question])
         if difference is not None and self._is_explained(question, difference):
             self.explained += 1
@@ -172,7 +172,7 @@ class Search:
             )
         except (NoSuchExample, Unsatisfiable):
             return True
-        except Flaky:  # a driver that answers differently: what was met is asked again below
+        except Flaky:  # the driver is unstable: the target is asked again below
             return False
         return False
 
@@ -214,7 +214,7 @@ class Search:
             return [None] * len(asked)
 
     def _finished(self, target: _Target) -> Finding:
-        """The target, asked by itself in a fresh process, without all that can be left out."""
+        """The finding of a target: it is asked alone in a fresh process, and everything unnecessary is left out."""
         self.asker.driver.start_afresh()
         (again,) = self._differences([target.question])
         if again is None or not _is_like(again, target.difference):
@@ -231,7 +231,7 @@ class Search:
         return Finding(question, difference, takes, is_unstable=False, examples=target.examples)
 
     def _left_out(self, question: Question, difference: WrongAnswer) -> tuple[Question, WrongAnswer]:
-        """Leave out what can be left out, until nothing more can."""
+        """Leave out ingredients, until all that remain are necessary."""
         for _ in range(MOST_ROUNDS):
             before = question
             for others in (lambda each: (one.left_out() for one in ingredients(each)), smaller):

@@ -17,11 +17,11 @@ from pqassay_suite.exploring.search import Finding
 from pqassay_suite.judging.row_answers import counted
 
 DATA, QUESTION, TEXT = "data.parquet", "question.json", "finding.txt"
-"""The files of a finding's folder."""
+"""Names of the files in a finding's folder."""
 
 
 def name_of(finding: Finding) -> str:
-    """The name of a finding: what is wrong, and a digest of the question."""
+    """The name of a finding: its fault, and a digest of the question."""
     digest = hashlib.sha256(finding.question.to_json().encode()).hexdigest()[:8]
     return f"{finding.difference.fault.replace(' ', '-')}-{digest}"
 
@@ -33,7 +33,7 @@ def text_of(finding: Finding, data: bytes, driver: Sequence[str], known: str | N
         finding: The finding.
         data: The bytes of its file.
         driver: Arguments of the command that name the driver.
-        known: The golden case that foretells it.
+        known: The golden case that explains it.
     """
     question, difference = finding.question, finding.difference
     states = [
@@ -67,7 +67,7 @@ def text_of(finding: Finding, data: bytes, driver: Sequence[str], known: str | N
 
 
 def _verdict(data: bytes, question: Question) -> str:
-    """What a check says about the file: a fault of the writer excuses the reader."""
+    """The verdict of a check on the file: if the writer made an error, the reader is excused."""
     if question.file.lie:
         return "with a lie"
     with tempfile.TemporaryDirectory() as folder:
@@ -79,7 +79,7 @@ def _verdict(data: bytes, question: Question) -> str:
 
 
 def write_folder(finding: Finding, data: bytes, text: str, folder: Path) -> Path:
-    """Write a finding into a folder of its own within a folder: whole, or not at all. One that is there already stays.
+    """Write a finding into its own folder within a folder, as a whole or not at all. An existing one stays.
 
     Raises:
         OSError: It cannot be written.

@@ -1,4 +1,4 @@
-"""Files from the future: what today's readers do with what a later version of the format adds.
+"""Files from the future: how current readers handle additions of later format versions.
 
-`files` derives them from the grammar, `asking` puts them to a driver.
+`files` derives them from the grammar, `asking` tests a driver with them.
 """

@@ -1,4 +1,4 @@
-"""Asking a driver about files from the future: what it reads of each, and whether the promise of the format is kept."""
+"""Ask a driver about files from the future: what it reads of each, and whether it keeps the promise of the format."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from pqassay_suite.judging.row_answers import rows_of
 Outcome: TypeAlias = Literal[
     "reads", "refuses the column", "refuses the file", "wrong rows", "crash", "not today"
 ]
-"""What came of a file; a ``crash`` is also an answer that does not come in time, and ``not today`` where the driver does not read its twin either."""
+"""The result for a file; ``crash`` includes a timeout, and ``not today`` means that the driver does not read the twin either."""
 
 GRAVE: frozenset[Outcome] = frozenset({"wrong rows", "crash"})
-"""Outcomes for which the command ends with 1: a refusal is at least noticed."""
+"""Results for which the command exits with 1; a refusal is not one, because users notice it."""
 
 _Came: TypeAlias = Literal["reads", "refuses", "wrong rows", "crash"]
 
 
 @dataclass(frozen=True)
 class Survival:
-    """What a driver does with a file from the future.
+    """The result of a driver for a file from the future.
 
     Attributes:
         id: The kind of the file.
-        outcome: The actual answer.
+        outcome: The result.
         is_kept: Whether this keeps the promise of the format, or the twin is not read either.
-        details: The message of the refusal or crash, or which rows are wrong; empty if all is read.
+        details: The message of the refusal or crash, or the wrong rows; empty if everything is read.
     """
 
     id: str
@@ -45,14 +45,14 @@ class Survival:
 
 
 def survivals(driver: DriverUnderTest, files: Sequence[FutureFile]) -> list[Survival]:
-    """Ask about each file, and first about its twin.
+    """Test a driver with each file, after its twin.
 
     Args:
         driver: A driver that has answered ``hello``.
         files: The files.
 
     Raises:
-        CannotStartError: The driver's program has gone.
+        CannotStartError: The driver's program no longer exists.
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         asker = _Asker(driver, Path(folder))
@@ -60,7 +60,7 @@ def survivals(driver: DriverUnderTest, files: Sequence[FutureFile]) -> list[Surv
 
 
 class _Asker:
-    """Puts files to a driver, each under a name of its own: nothing is answered from a cache."""
+    """Asks a driver about files, each under a different name, so that no answer comes from a cache."""
 
     def __init__(self, driver: DriverUnderTest, folder: Path) -> None:
         self._driver, self._folder = driver, folder
@@ -83,7 +83,7 @@ class _Asker:
         return Survival(file.id, outcome, kept, details)
 
     def _without(self, file: FutureFile) -> tuple[Outcome, str]:
-        """What comes of the columns, each by itself, where all together are refused."""
+        """The result for a file that is refused as a whole: the columns are requested one by one."""
         unaffected = [name for name in file.names if name not in file.affected]
         outcome: Outcome = "refuses the column" if unaffected else "refuses the file"
         for name in file.names:
@@ -117,7 +117,7 @@ def _selected(rows: Sequence[Sequence[Value]], places: Sequence[int]) -> list[li
 
 
 def _compared(answer: Accept, right: Sequence[Sequence[Sequence[Value]]]) -> tuple[_Came, str]:
-    """Whether the rows of an answer are among those that are right."""
+    """The result of an answer with rows: whether they are among the right ones."""
     rows = rows_of(answer)
     if rows is None:
         is_right = answer.digest in [digest(each) for each in right]

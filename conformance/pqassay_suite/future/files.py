@@ -1,4 +1,4 @@
-"""Files from the future, each beside its twin of today: a golden file in which one thing is of a later version."""
+"""Files from the future: each is a golden file with one change of a later format version, and has that golden file as its twin."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ TWINS: Sequence[str] = (
     "pqf/types", "pqf/maps", "pqf/half", "pqf/uuid", "pqf/values-unknown", "pqf/values-json", "pqf/values-bson", PLACES, "pqf/values-of-places",
     "pqf/variants", "pqf/references-to-files", "pix/total-order", "pix/timestamp-order", "interop/arrow-rs-59.0.0/flat", "sta/audited",
 )  # fmt: skip
-"""Golden files of today, the simplest first: a struct is taken from the first that has it."""
+"""Golden files of today, the simplest first: the first one that contains a struct is used for it."""
 
 UNCHANGED = frozenset({"definition_level_encoding", "repetition_level_encoding"})
-"""Fields of encodings that keep their value: levels are not what a later encoding is for."""
+"""Encoding fields that keep their value, because a later encoding is not meant for levels."""
 
 ADDED = frozenset({"converted_type", "algorithm"})
-"""Fields that get the unknown value where they are absent, too."""
+"""Fields that get the unknown value even if they are absent."""
 
 NUMBER = 1
-"""The column of `MAIN` that is changed: 64-bit numbers without annotation, so that physical values and rows are the same."""
+"""The column of `MAIN` that is changed: 64-bit numbers without annotation, so physical values and rows are the same."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ class FutureFile:
         twin_id: The golden case that it is made from.
         data, twin: Their bytes.
         names: The columns.
-        affected: Those that are changed.
-        promise: What a reader owes.
-        rows: The rows of the twin, which the file has as well.
-        also: Other rows that are right: text as its bytes, and moments where a reader knows what is new.
+        affected: The changed columns.
+        promise: What a reader must still return.
+        rows: The rows of the twin, which are also in the file.
+        also: Other right rows: text as its bytes, and timestamps for a reader that knows the new type.
         types: The type of each column, as manifests have it.
     """
 
@@ -99,7 +99,7 @@ def future_files() -> tuple[FutureFile, ...]:
 
     Raises:
         CaseError: This installation has no golden files.
-        KeyError: A kind can be derived from no golden file, and `WITHOUT_FILE` has no reason.
+        KeyError: A kind cannot be derived from any golden file, and `WITHOUT_FILE` has no reason for it.
     """
     wanted = {*TWINS, PAGES, WIDE}
     folder = golden_folder()
@@ -162,7 +162,7 @@ def _file(
 
 
 def _records(tree: FileTree) -> Iterator[tuple[int | None, Record]]:
-    """Every struct of a file, each with its leaf column where it belongs to one."""
+    """Yield every struct of a file, after the number of its leaf column if it belongs to one."""
     leaf_of = {id(leaf.element): place for place, leaf in enumerate(tree.leaves)}
     for element in tree.footer.schema:
         for _, record in structs_in(element):
@@ -185,7 +185,7 @@ def _records(tree: FileTree) -> Iterator[tuple[int | None, Record]]:
 
 
 def _enum_change(enum: type[Any], number: int) -> Callable[[FileTree], Sequence[int]]:
-    """Set an enum of one column, everywhere where the column has it."""
+    """Set an enum of one column, at each place where the column has it."""
 
     def change(tree: FileTree) -> Sequence[int]:
         for place, record in _records(tree):
@@ -220,7 +220,7 @@ def _struct_change(struct: type[Record]) -> Callable[[FileTree], Sequence[int]]:
 
 
 def _page_between(tree: FileTree) -> Sequence[int]:
-    """Put a page of an unknown type between the first data pages of a column."""
+    """Insert a page of an unknown type between the first data pages of a column."""
     body = b"of a later version"
     header = PageHeader(
         type=next_value(PageType), uncompressed_page_size=len(body), compressed_page_size=len(body)
@@ -270,11 +270,11 @@ UNIONS: Mapping[type[Record], Callable[[FileTree], Sequence[int]]] = {
     BloomFilterHash: _bloom("hash", BloomFilterHash),
     BloomFilterCompression: _bloom("compression", BloomFilterCompression),
 }
-"""How a union gets its unknown member; one that the grammar adds needs a line here, or a reason in `WITHOUT_FILE`."""
+"""How each union gets its unknown member; a new union of the grammar needs a line here, or a reason in `WITHOUT_FILE`."""
 
 
 def _wide(golden: GoldenCase) -> FutureFile:
-    """Timestamps in 12 fixed bytes: right are their bytes, and the moments for a reader that knows the annotation."""
+    """Timestamps in 12 fixed bytes: right answers are their bytes, or timestamps from a reader that knows the annotation."""
     data = golden.content()
     tree = take_apart(data)
     units: list[int] = []

@@ -1,4 +1,4 @@
-"""The kinds of files from the future, from the declarations of ``parquet.thrift``: every enum, every union and every struct.
+"""The kinds of files from the future: one for every enum, union and struct in the declarations of ``parquet.thrift``.
 
 Source: apache/parquet-format, ``parquet.thrift``; ``README.md``, section "Extensibility".
 """
@@ -35,7 +35,7 @@ from pqassay_spec.parquet.thrift import (
 )
 
 Promise: TypeAlias = Literal["rows", "column"]
-"""What the format promises: every row, as physical values, or that at most the column is refused and the others are read."""
+"""The promise of the format: every row, as physical values; or at most the changed column is refused and the others are read."""
 
 OF_A_COLUMN: frozenset[type] = frozenset({Type, FieldRepetitionType, Encoding, CompressionCodec})
 """Enums without which the values of a column cannot be read. All others are hints, annotations or safely skipped."""
@@ -53,7 +53,7 @@ WITHOUT_FILE: dict[str, str] = {
     "struct/FileCryptoMetaData": _KEYS,
     "struct/IndexPageHeader": _INDEX_PAGES,
 }
-"""Kinds that no file is made for, each with the reason."""
+"""Kinds without a file, each with the reason."""
 
 
 @thrift_struct
@@ -81,7 +81,7 @@ class _Later(Record):
 
 
 def declared() -> tuple[list[type[IntEnum]], list[type[Record]], list[type[Record]]]:
-    """The enums, the unions and the structs that are declared, each in the order of their names."""
+    """The declared enums, unions and structs, each sorted by name."""
     every = [getattr(thrift, name) for name in sorted(thrift.__all__)]
     types = [one for one in every if isinstance(one, type)]
     enums = [one for one in types if issubclass(one, IntEnum)]
@@ -94,22 +94,22 @@ def declared() -> tuple[list[type[IntEnum]], list[type[Record]], list[type[Recor
 
 
 def next_value(enum: type[IntEnum]) -> int:
-    """The first value behind those that are declared."""
+    """The first value after the declared ones."""
     return max(enum) + 1
 
 
 def next_field(kind: type[Record]) -> int:
-    """The first id behind those that are declared."""
+    """The first id after the declared ones."""
     return max((field.id for field in kind.fields), default=0) + 1
 
 
 def later_member(kind: type[Record]) -> UnknownField:
-    """A member that a union does not have: an empty struct, as most members are."""
+    """An undeclared member of a union: an empty struct, like most members."""
     return unknown_field(next_field(kind), WireType.STRUCT, bytes([WireType.STOP]))
 
 
 def later_field(kind: type[Record]) -> UnknownField:
-    """A field that a struct does not have: a struct with every wire type, which a reader has to skip."""
+    """An undeclared field of a struct: a struct with every wire type, which a reader has to skip."""
     nested = _Nested(numbers=[1, -1, 1 << 62], flags=[True, False])
     value = _Later(
         yes=True, no=False, byte=-1, short=300, number=1 << 30, long=-(1 << 63), double=0.5, text=b"\xff\0",
@@ -120,7 +120,7 @@ def later_field(kind: type[Record]) -> UnknownField:
 
 
 def enum_fields(kind: type[Record], enum: type[IntEnum]) -> list[tuple[str, bool]]:
-    """The fields of a struct that hold an enum, each with whether it is a list of them."""
+    """The fields of a struct whose type is an enum, each with whether it is a list."""
     fields: list[tuple[str, bool]] = []
     for field in kind.fields:
         is_list = isinstance(field.type, ListOf)

@@ -1,4 +1,4 @@
-"""Judging: answers compared with what manifests expect.
+"""Judging: compare answers with the expectations of manifests.
 
 Contents: a judgement for each kind of answer, common causes of wrong answers, and the rules for readers that
 they break.

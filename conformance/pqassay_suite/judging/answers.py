@@ -1,7 +1,7 @@
-"""Judging answers: what each operation asks about a case, and whether the answer is right.
+"""Judging answers: the requests of each operation about a case, and whether the answers are right.
 
-Operations and families are tables.  A judgement is about one exchange; what a crash is, and whether a right answer
-gets credit, is not decided here.
+Operations and families are tables.  A judgement is about one exchange. Crashes, and the credit of right answers, are
+decided elsewhere.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Family:
     """Properties of a family that judging depends on.
 
     Attributes:
-        proof: Rules that must have been tested on a written file: the structure is there and was compared with the values.
+        proof: Rules that must have been tested on a written file; they prove that the structure exists and fits the values.
         required: Members that a decoded value must have.
         unordered: Members that are compared as sets.
         column_option: Option of the check that names the column.
-        whole: A value is compared whole, member by member; else the members that the answer has, and `required` ones.
-        sparse: The same, and no other member may be there, except ``null``.
-        entries: A value is a list of entries, compared by their keys, and says which of them a writer is asked for.
+        whole: Whether values are compared completely; otherwise only `required` members and those of the answer are compared.
+        sparse: Whether they are compared completely, but members that are ``null`` are ignored.
+        entries: Whether a value is a list of entries, which are compared by key; it then also lists the entries for a writer.
     """
 
     proof: tuple[str, ...]
@@ -60,7 +60,7 @@ FAMILIES: dict[str, Family] = {
     "PIX": Family(proof=(), sparse=True),
     "BLM": Family(proof=(), sparse=True),
     "PM": Family(proof=("PM-001", "PM-012", "PM-017"), whole=True),
-    # Rules of every type of index: DIR-021 has nothing to ask of IDX1.
+    # Rules of every type of index: DIR-021 does not apply to IDX1.
     "DIR": Family(proof=("DIR-014", "DIR-015", "DIR-016", "DIR-017"), entries=True),
 }
 
@@ -87,7 +87,7 @@ def _judge_decode(bench: Bench, answering: Answering, answer: Answer) -> Judgeme
 
 
 def without_nulls(value: Any) -> Any:
-    """A value of JSON without the members that are null; what is null in a list stays."""
+    """A JSON value without the members that are null; nulls in lists stay."""
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         return {name: without_nulls(one) for name, one in members.items() if one is not None}
@@ -95,7 +95,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def _difference(wanted: Any, actual: Any, *, unordered: bool) -> tuple[str, str] | None:
-    """The wanted and the actual value in words; ``None`` where they are the same."""
+    """The wanted and the actual value in words; ``None`` if they are equal."""
     if not unordered:
         return None if wanted == actual and type(wanted) is type(actual) else (_short(wanted), _short(actual))
     if not isinstance(actual, list):
@@ -132,7 +132,7 @@ def _encode_members(bench: Bench, _: object) -> dict[str, Any]:
 
 
 def _wishes(bench: Bench) -> protocol.Wishes | None:
-    """What is wished for; for a directory, the indexes that its value lists."""
+    """The wishes of a case; for a directory, the indexes in its value."""
     wishes = bench.golden.wishes
     if not FAMILIES[bench.case.family].entries:
         return wishes
@@ -140,7 +140,7 @@ def _wishes(bench: Bench) -> protocol.Wishes | None:
 
 
 def demanded(wishes: protocol.Wishes, rows: Rows) -> protocol.Wishes:
-    """The wishes that a written file must fulfill: no text demands a bloom filter for a column without values."""
+    """The wishes that a written file must fulfill: no document requires a bloom filter for a column without values."""
     names = rows.names()
     filled = {name for row in rows.rows for name, value in zip(names, row, strict=True) if value is not None}
     filters = [name for name in wishes.bloom_filter or () if name in filled]
@@ -160,7 +160,7 @@ def _judge_encode(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judge
 
 
 def _judge_written(bench: Bench) -> Judgement:
-    """Judge the file that a writer wrote: by the rules, by its rows or its value, and at last by what was wished for."""
+    """Judge the file that a writer wrote: first the rules, then its rows or its value, and finally the wishes."""
     case = bench.case
     family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
     options = {family.column_option: case.column or ""} if family.column_option else {}
@@ -223,7 +223,7 @@ def _judged_file(bench: Bench, family: Family, rows: Rows, inspected: WrittenFil
 
 
 def judged_unsupported(bench: Bench) -> Judgement:
-    """Judge the output of a writer that cannot fulfill a request: no file, or a file without the structure, whose rules and rows are still judged."""
+    """Judge the output of a writer that cannot fulfill a request: no file, or one without the structure; its rules and rows are judged."""
     if not bench.output.is_file() or bench.output.is_symlink():
         return RIGHT
     judged = _judge_written(bench)

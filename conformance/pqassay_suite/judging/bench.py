@@ -1,4 +1,4 @@
-"""The bench on which one exchange with a driver is prepared and judged, and what a judgement is.
+"""The bench, which prepares and judges one exchange with a driver, and the judgement.
 
 `pqassay_suite.judging.answers` and `pqassay_suite.judging.pm_answers` define the question and the right
 answers of each operation.
@@ -31,14 +31,14 @@ class Judgement:
 
     Attributes:
         right: Whether it is right.
-        reason: What is wrong, in one line.
+        reason: The error, in one line.
         expected: The expected answer.
         actual: The actual answer.
         rules: Rules that a written file breaks.
-        fault: The problems of it; ``accident`` is a refusal that is right in itself.
+        fault: The kind of error; ``accident`` is a right refusal that was not on purpose.
         difference: The path of the first member of a value that differs.
-        cause: The difference in words without names and values, which identifies failures of one cause.
-        warnings: What the judge warns of in a written file.
+        cause: The difference in words without names and values, which identifies failures with one cause.
+        warnings: Warnings of the judge about a written file.
     """
 
     right: bool
@@ -57,7 +57,7 @@ RIGHT = Judgement(right=True)
 
 @dataclass(frozen=True)
 class Bench:
-    """The surroundings of one exchange: the case, the folder, what looks at written files, and which exceptions are accidents."""
+    """The context of one exchange: the case, the folder, the inspector of written files, and the accidental exceptions."""
 
     golden: GoldenCase
     folder: Path
@@ -76,18 +76,18 @@ class Bench:
 
     @property
     def output(self) -> Path:
-        """Path to which a writer is to write. A file whose kind is told by its name has that name."""
+        """Path of the file for a writer. If the name of a file determines its kind, this is its name."""
         name = handed_over(self.case)
         return self.folder / (OUTPUT if name.endswith(".parquet") else name)
 
     def without_folder(self, text: str) -> str:
-        """A text in which the files of this exchange are named without their folder, which is another one in the next run."""
+        """A text without the folder of this exchange in the paths of its files, because each run has another folder."""
         if self.folder.name not in text:  # of most texts, and to resolve a path takes long
             return text
         return text.replace(f"{self.folder.resolve()}/", "").replace(f"{self.folder}/", "")
 
     def hand_over(self) -> None:
-        """Copy the input, and what is beside it, to where the driver finds them.
+        """Copy the input, and the files beside it, to the folder for the driver.
 
         Raises:
             CaseError: A golden file is damaged.
@@ -97,11 +97,11 @@ class Bench:
             (self.folder / name).write_bytes(content)
 
     def keep(self, home: Path | None, case: str, request: protocol.CaseRequest, name: str) -> None:
-        """Keep request, answers and files below the folder of a case, with the paths of where they are kept.
+        """Copy request, answers and files to the folder of a case, and adapt the paths in them.
 
         Args:
-            home: Where exchanges are kept; ``None`` if they are not.
-            case: Id of the case that it is about.
+            home: The folder for exchanges; ``None`` to keep nothing.
+            case: Id of its case.
             request: The request.
             name: The folder's name.
         """
@@ -118,11 +118,11 @@ class Bench:
 
 @dataclass(frozen=True)
 class Asking:
-    """An operation: how it is asked, and how its answers are judged.
+    """An operation: its requests, and the judgement of its answers.
 
     Attributes:
-        operation: Which.
-        members: Members of the request for an expectation beside those that tell the file and the family.
+        operation: The operation.
+        members: Members of the request for an expectation, in addition to the file and the family.
         judge: The judgement of the answer.
     """
 
@@ -131,12 +131,12 @@ class Asking:
     judge: Callable[[Bench, Any, Answer], Judgement]
 
     def expected(self, case: Case) -> Sequence[Any]:
-        """The expectations of a case about it, one for each request; none if it is not asked."""
+        """The expectations of a case for the operation, one for each request; empty if it is not asked."""
         found = getattr(case.expect, "snapshots" if self.operation == "snapshot" else self.operation)
         return found if isinstance(found, list) else () if found is None else (found,)
 
     def request(self, bench: Bench, expected: object) -> protocol.CaseRequest:
-        """The request for one of them."""
+        """The request for an expectation."""
         kind = protocol.OPERATIONS[self.operation]
         places = {"family": bench.case.family, "file": str(bench.input), "output": str(bench.output)}
         own = {field.name for field in fields(kind)} & places.keys()
@@ -157,12 +157,12 @@ def described(answer: Answer) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Beginning and end of a text: what is wrong with a list often is at its end."""
+    """Beginning and end of a text, because the error in a list is often at its end."""
     return text if len(text) <= 100 else f"{text[:48]} … {text[-48:]}"
 
 
 def expects(wanted: str | None, answer: Answer, accidents: Accidents = ACCIDENTS) -> Judgement | None:
-    """Judge whether the answer may be what it is; ``None`` if it may and what it carries is still to be judged."""
+    """Judge whether an answer is of an expected kind; ``None`` if it is and its content must still be judged."""
     if wanted == "reject":
         return (
             refusal(answer, accidents)
@@ -177,13 +177,13 @@ def expects(wanted: str | None, answer: Answer, accidents: Accidents = ACCIDENTS
 
 
 def refused(answer: Reject, expected: str, accidents: Accidents = ACCIDENTS) -> Judgement:
-    """The judgement of a refusal that is wrong; one on purpose weighs less where the file is odd."""
+    """The judgement of a wrong refusal; a refusal on purpose is less severe if the file is unusual."""
     fault: Fault = "refused" if accidents.include(answer.raised) else "declined"
     return Judgement(False, "refused", expected, described(answer), fault=fault)
 
 
 def refusal(answer: Reject, accidents: Accidents = ACCIDENTS) -> Judgement:
-    """The judgement of a refusal that is right: users cannot rely on one by accident."""
+    """The judgement of a right refusal, which is wrong if it is accidental: users cannot rely on it then."""
     if not accidents.include(answer.raised):
         return RIGHT
     reason = f"refused by an accidental exception: {answer.raised}"

@@ -1,4 +1,4 @@
-"""Observations about a driver: the severity, and the common causes of its failures."""
+"""The failures of a driver: their severity, and the causes that they share."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pqassay.report.run.outcomes import TELLING, UNMET, Operation, Outcome
 from pqassay_spec.golden.case import Case
 
 Fault = Literal["wrong", "refused", "declined", "accepted", "crashed", "accident", "protocol", "unfulfilled"]
-"""The problems of an answer: what it says, that it is a refusal (``declined``: on purpose), that it is not an answer, that there is none, or that
-a wish is not met."""
+"""The kind of error of an answer: wrong content, a refusal (``declined``: on purpose), an invalid answer, no answer, or an
+unfulfilled wish."""
 
 _SEVERITIES: Mapping[Fault, tuple[int, int]] = {
     "wrong": (1, 4),
@@ -26,7 +26,7 @@ _SEVERITIES: Mapping[Fault, tuple[int, int]] = {
     "protocol": (2, 5),
     "unfulfilled": (UNMET, UNMET),
 }
-"""How grave each is about a valid file, and about a damaged one."""
+"""The severity of each, for a valid file and for a damaged one."""
 
 MISTAKES = frozenset(
     {
@@ -38,15 +38,15 @@ MISTAKES = frozenset(
         *("AssertionError", "StopIteration", "OverflowError"),
     }
 )
-"""Classes of exceptions that show a mistake in the program that raised them, where a driver does not declare which do not."""
+"""Classes of exceptions that show a bug in the program that raised them; used if a driver does not declare its own."""
 
 
 @dataclass(frozen=True)
 class Accidents:
-    """Which exceptions a library does not raise on purpose.
+    """The exceptions that a library does not raise on purpose.
 
     Attributes:
-        raises: Patterns of the classes that it does raise on purpose, as its driver declares them; ``None`` if it does not.
+        raises: Patterns of the classes that it raises on purpose, as declared by its driver; ``None`` without a declaration.
     """
 
     raises: Sequence[str] | None = None
@@ -70,12 +70,12 @@ class Accidents:
 
 
 ACCIDENTS = Accidents()
-"""What is an accident where nothing is declared."""
+"""The accidents if the driver declares nothing."""
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?[0-9]+")
 _FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:)?/(?:[^\s/:\"']+/)+")
-"""Folders of absolute paths; what a slash within a name parts, as ``github.com/owner/module.Function``, is not a folder, and nor is
-the host of an address."""
+"""Folders of absolute paths; the parts of a name with slashes, such as ``github.com/owner/module.Function``, or the host of a URL
+are not folders."""
 
 _FRAME = re.compile(r"^\s*(?:at )?([\w.$/<>*()-]+)\(|\b([\w./-]+\.(?:go|rs|java|js|mjs|py|cc|cpp)):")
 
@@ -83,12 +83,12 @@ MOST_CHARACTERS = 160
 
 
 def severity(case: Case, fault: Fault) -> int:
-    """How grave a fault about a case is, see `pqassay.report.run.model.SEVERITIES`."""
+    """The severity of a fault about a case, see `pqassay.report.run.model.SEVERITIES`."""
     return _SEVERITIES[fault][case.kind != "valid"]
 
 
 def without_folders(text: str) -> str:
-    """A text in which absolute paths are the names of their files: the folders are those of one machine, or of one run.
+    """A text in which absolute paths are shortened to file names, because their folders depend on the machine or run.
 
     >>> without_folders("cannot open '/tmp/x/data.parquet', see https://example.org/help/open")
     "cannot open 'data.parquet', see https://example.org/help/open"
@@ -97,7 +97,7 @@ def without_folders(text: str) -> str:
 
 
 def blanked(text: str, names: Collection[str] = ()) -> str:
-    """A message without numbers, folders and names of columns, which differ between failures of one cause.
+    """A message without numbers, folders and names of columns, which differ between failures with one cause.
 
     >>> blanked("page 3 at offset 0x1f of /tmp/x/data.parquet")
     'page # at offset # of data.parquet'
@@ -122,7 +122,7 @@ WORDS = frozenset(
         *("place", "size", "text", "time", "type", "value", "values"),
     }
 )
-"""Names of columns that messages have for other things as well."""
+"""Names of columns that also have other meanings in messages."""
 
 
 def cause_of(
@@ -135,19 +135,19 @@ def cause_of(
     names: Collection[str] = (),
     differs: str = "",
 ) -> str:
-    """The common parts of results of one cause.
+    """A text that is the same for results with one cause.
 
-    A crash is identified by the line that reports it and the first frame below, a refusal by its class and
-    message, and wrong rows by their difference, whatever the question and structure.
+    A crash is identified by the line that reports it and the first frame below, and a refusal by its class and
+    message. Wrong rows are identified by their difference, for every question and structure.
 
     Args:
-        operation: What was asked.
+        operation: The operation of the request.
         outcome: Its outcome.
-        reason: Why, in one line.
+        reason: The reason in one line.
         actual: The actual answer.
-        stderr: What the driver wrote there.
+        stderr: The stderr of the driver.
         names: Names of the columns of the file.
-        differs: How what came differs, see `pqassay_suite.judging.differences`.
+        differs: The difference of the answer, see `pqassay_suite.judging.differences`.
     """
     if outcome == "crashed":
         return f"crash: {_crash(stderr or '', names) or blanked(reason, names)}"
@@ -163,9 +163,9 @@ def cause_of(
 
 
 def with_shared_causes(results: Sequence[Result]) -> list[Result]:
-    """The results, of which scans have the cause of `read` that select wrong rows of a file whose rows are read wrongly.
+    """The results; if a file is read wrongly, scans that select wrong rows of it get the cause of `read`.
 
-    A value that is read wrongly is not found, or found elsewhere; a selection of which more is known keeps its cause.
+    A value that is read wrongly is not selected, or selected elsewhere. A selection with a more specific cause keeps it.
     """
     read = {one.case: one.cause for one in results if one.operation == "read" and one.outcome == "failed"}
     return [
@@ -177,11 +177,11 @@ def with_shared_causes(results: Sequence[Result]) -> list[Result]:
 
 
 _SELECTS = re.compile(r"wrong rows: rows (missing|too many)(?!.* where )(?!.*, (by|of) the )")
-"""Causes of rows that are selected wrongly, without an index as well, of which no more is known."""
+"""Causes of wrong selections, also without an index, that are not specific."""
 
 
 def refusal_of(raised: str | None, message: str, names: Collection[str]) -> str:
-    """The common parts of refusals of one cause: the class of the exception, if the driver names it, and the message."""
+    """A text that is the same for refusals with one cause: the class of the exception, if the driver names it, and the message."""
     return f"refusal: {': '.join(filter(None, (raised, blanked(message, names))))}"
 
 
@@ -193,7 +193,7 @@ def _crash(stderr: str, names: Collection[str]) -> str:
     message = lines[place]
     if message.endswith(":") and place + 1 < len(
         lines
-    ):  # a panic of Rust says where, and what in the next line
+    ):  # a panic of Rust gives the place, and the message in the next line
         place += 1
         message = f"{message} {lines[place].strip()}"
     frame = next((match for line in lines[place + 1 :] if (match := _FRAME.search(line))), None)

@@ -1,4 +1,4 @@
-"""Credit: a right answer about a damaged file counts only beside a right one about the good file that it was made from."""
+"""Credit: a right answer about a damaged file only counts if the answer about its valid original is right as well."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pqassay_spec.golden.case import Case
 
 
 def credited(cases: Sequence[Case], results: Sequence[Result]) -> list[Result]:
-    """Take the credit from right answers to invalid cases where the driver fails their valid parents.
+    """Remove the credit from right answers to invalid cases if the driver fails their valid parents.
 
-    The parent counts by the same operation, else by any that it was asked.  For a case without a parent all valid cases of
-    its family are in.  One that a linter must accept, although the judge warns, is good enough to stand alone.  A good
-    file that may be refused, one with a deprecated codec for instance, counts only beside those that may not.
+    The parent is judged by the same operation, or by any that it was asked.  For a case without a parent, all valid cases of
+    its family replace it.  A case that a linter must accept although the judge warns stands alone.  A valid
+    file that may be refused, for example one with a deprecated codec, needs other valid files that may not be refused.
     """
     by_id = {case.id: case for case in cases}
     before, judged = None, list(results)
@@ -66,7 +66,7 @@ def _beside_what_must_be_read(
 
 
 def _may_be_refused(case: Case, result: Result) -> bool:
-    """Whether a refusal would be right, though the file is good."""
+    """Whether a refusal would be right although the file is valid."""
     if result.operation == "read":
         return case.expect.read is not None and case.expect.read.refusal != "never"
     return result.operation == "scan" and case.expect.scan == "refusal-allowed"

@@ -1,6 +1,6 @@
 """The difference between right rows and returned rows, in words that are equal for files with the same defect.
 
-Neither names nor values are in these words: the kind of a column, and the kind of its difference.  If that is
+These words have no names and no values, only the kind of a column and the kind of its difference.  If that is
 not specific, as with a wrong number, the feature of the file is added: the damaged field, or the encodings
 and types.
 """
@@ -34,26 +34,26 @@ from pqassay_suite.judging.bench import Judgement
 from pqassay_suite.judging.causes import blanked, refusal_of
 
 MOST_PAIRED = 200
-"""Rows that are compared with each other, at most: beyond it, they differ as they come."""
+"""Most rows that are compared with each other; more rows are compared in their order."""
 
 OTHER_VALUE = "another value"
 
 _UNITS = (10**3, 10**6, 10**9)
-"""Nanoseconds of the units of times, except the least."""
+"""Nanoseconds of the units of times, without the smallest unit."""
 
 LENGTHS = ("cut", "longer")
-"""Differences that two values may have which have nothing to do with each other."""
+"""Differences that two unrelated values may have."""
 
 Row = Sequence[Value]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs.
+    """The difference between two values or sets of rows.
 
     Attributes:
         words: The kind of the column and of its difference: ``null instead of list``.
-        is_telling: Whether that names a defect; if not, a feature of the file has to.
+        is_telling: Whether that identifies a defect; otherwise, a feature of the file is needed.
     """
 
     words: str
@@ -65,8 +65,8 @@ class Selection:
     """The rows of a file from which a query selects.
 
     Attributes:
-        rows: All of them, as the query would give them.
-        compared: For each, the values that the predicate compares.
+        rows: All rows, with the columns of the query.
+        compared: For each row, the values that the predicate compares.
         by_row: These values by the canonical row.
     """
 
@@ -91,7 +91,7 @@ def difference_of_rows(
 
     Args:
         wanted: The right rows.
-        found: Those that came.
+        found: The returned rows.
         chosen: All rows of the file: wrong rows among these were selected wrongly, not read wrongly.
     """
     missing, extra = _unmatched(wanted, found)
@@ -102,7 +102,7 @@ def difference_of_rows(
     same_count = len(wanted) == len(found)
     if pairs := _paired(missing, strange, same_count):
         return _most_frequent([one for pair in pairs for one in _of_rows(*pair)])
-    if same_count:  # rows that the file has may still have come in place of others, where a value tells so
+    if same_count:  # rows of the file may still replace others, if a value shows it
         pairs = _paired(missing, extra, same_count)
         kind = _most_frequent([one for pair in pairs for one in _of_rows(*pair)] or [Difference("", False)])
         if kind.is_telling and not kind.words.endswith(LENGTHS):
@@ -115,7 +115,7 @@ def difference_of_rows(
 def _unmatched(
     wanted: Sequence[Row], found: Sequence[Row]
 ) -> tuple[list[tuple[int, Row]], list[tuple[int, Row]]]:
-    """The rows, with their places, that one side alone has."""
+    """The rows that only one side has, with their positions, for each side."""
 
     def rest(rows: Sequence[Row], others: Sequence[Row]) -> list[tuple[int, Row]]:
         there = Counter(canonical_row(row) for row in others)
@@ -134,7 +134,7 @@ def _unmatched(
 def _paired(
     missing: Sequence[tuple[int, Row]], extra: Sequence[tuple[int, Row]], same_count: bool
 ) -> list[tuple[Row, Row]]:
-    """Rows that came in place of others: at the same place, or else those that share most values."""
+    """Pairs of a missing row and the returned row in its place: at the same position, or the row that shares most values."""
     if same_count and [place for place, _ in missing] == [place for place, _ in extra]:
         return [(lost, found) for (_, lost), (_, found) in zip(missing, extra, strict=True)]
     left, pairs = deque(row for _, row in extra[:MOST_PAIRED]), list[tuple[Row, Row]]()
@@ -163,13 +163,13 @@ def _of_rows(wanted: Row, found: Row) -> Iterator[Difference]:
 
 
 def _most_frequent(differences: Sequence[Difference]) -> Difference:
-    """The most telling of several differences, then the most frequent, then the first by its words."""
+    """The most specific of several differences, then the most frequent, then the first by its words."""
     counts = Counter(differences)
     return min(counts, key=lambda one: (not one.is_telling, -counts[one], one.words))
 
 
 def _special(rows: Sequence[Row], known: Mapping[str, list[Row]]) -> str:
-    """What all rows have in common that a query selects wrongly, among the values that it compares."""
+    """The special value that all wrongly selected rows have in common, among the values that the query compares."""
     compared = [known.get(canonical_row(row), []) for row in rows]
     for words, is_special in _SPECIAL.items():
         if compared and all(any(is_special(value) for values in one for value in values) for one in compared):
@@ -297,7 +297,7 @@ _OF_LEAVES: Mapping[str, Callable[[Value, Value], bool]] = {
     "cut": _is_cut,
     "longer": lambda wanted, found: _is_cut(found, wanted),
 }
-"""Differences of two values of one kind that name a defect, the first that holds."""
+"""Differences of two values of one kind that identify a defect; the first that is true is used."""
 
 COMMON = frozenset({"encoding.plain", "encoding.rle", "encoding.rle-dictionary", "encoding.plain-dictionary"})
 """Encodings that most files have."""
@@ -306,7 +306,7 @@ TELLING_TAGS = ("encoding.", "encrypted.", "levels.", "nested", "page.v2", "phys
 
 
 def feature_of(golden: GoldenCase) -> str:
-    """The special feature of a case's file: the damaged field, or features that few files use; empty for none."""
+    """The special feature of a case's file: the damaged field, or features that few files use; empty if there is none."""
     mutation = golden.case.mutation
     if mutation is not None:
         return re.sub(r"\[\d+\]", "", mutation.path).removeprefix("footer.")
@@ -314,7 +314,7 @@ def feature_of(golden: GoldenCase) -> str:
 
 
 def _tags_of(golden: GoldenCase) -> tuple[str, ...]:
-    """The features of a case's file, which are read once: a wrong reader is wrong about many queries of it."""
+    """The features of a case's file; cached, because a wrong reader often fails many queries about it."""
     if golden.known_facts is not None:
         return golden.known_facts.tags
     sha256 = golden.case.input.sha256
@@ -324,11 +324,11 @@ def _tags_of(golden: GoldenCase) -> tuple[str, ...]:
 
 
 _TAGS: dict[str, tuple[str, ...]] = {}
-"""Features of files by their digests."""
+"""The features of files, by digest."""
 
 
 def cause_words(difference: Difference, golden: GoldenCase) -> str:
-    """The words of a difference, with the feature of the file where they tell little."""
+    """The words of a difference, with the feature of the file if they are not specific."""
     feature = "" if difference.is_telling else feature_of(golden)
     return f"{difference.words} ({feature})" if feature else difference.words
 
@@ -341,7 +341,7 @@ def names_of(golden: GoldenCase) -> frozenset[str]:
 
 
 def cause_of_answer(golden: GoldenCase, operation: Operation, judged: Judgement, reply: Answer) -> str:
-    """How an answer that is wrong differs from the right one, in words without names and values."""
+    """The difference between a wrong answer and the right one, in words without names and values."""
     if judged.cause:
         return judged.cause
     if isinstance(reply, Reject) and judged.fault in ("refused", "declined", "accident"):

@@ -1,7 +1,7 @@
-"""Judging answers about the index directory: which entries a reader can use, and what their parts hold.
+"""Judging answers about the index directory: the entries that a reader can use, and the content of their parts.
 
-Entries come in any order.  Ignored entries and their reasons are not asked: if a case allows ``either``, a
-missing entry is not a mistake, but a wrong entry is.
+Entries may come in any order.  Ignored entries and their reasons are not requested: if a case allows ``either``, a
+missing entry is not an error, but a wrong entry is.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ KEY_MEMBERS = ("type", "granularity", "columns")
 
 
 def judged_entries(wanted: Mapping[str, Any], value: Mapping[str, Any], *, may_lack: bool) -> Judgement:
-    """Compare the entries that a driver gives with the usable ones.
+    """Compare the entries of an answer with the usable ones.
 
     Args:
         wanted: The right value: ``entries``, each with ``type``, ``granularity``, ``columns`` and ``parts``.
-        value: The value of the answer. Members beside these are not looked at.
+        value: The value of the answer. Other members are ignored.
         may_lack: Whether entries may be absent.
     """
     here, there = _by_key(wanted), _by_key(value)
@@ -58,7 +58,7 @@ def judged_entries(wanted: Mapping[str, Any], value: Mapping[str, Any], *, may_l
 
 
 def _by_key(value: Mapping[str, Any]) -> dict[Key, dict[str, Any]] | str:
-    """Entries by their keys; what is there instead, in words, where it is not a list of entries with different keys."""
+    """Entries by their keys; a description of the value if it is not a list of entries with different keys."""
     entries = value.get("entries")
     if not isinstance(entries, list):
         return f"members {sorted(value)}"
@@ -79,7 +79,7 @@ def _named(key: Key) -> str:
 
 
 def _comparable(parts: Any, kind: str) -> Any:
-    """Parts with floats as their bits, and the values of IDX1, which have no order, in one."""
+    """Parts in a comparable form: floats as their bits, and the values of IDX1, which are unordered, sorted."""
     if kind == IndexType.IDX1.name and isinstance(parts, list):
         parts = [
             {**part, "values": sorted(part["values"], key=json.dumps)}
@@ -103,7 +103,7 @@ def _with_bits(value: Any) -> Any:
 
 
 def index_wishes(case: Case, wishes: Wishes | None) -> Wishes:
-    """What a writer is asked to write for a case: its wishes, and the indexes that its value lists."""
+    """The wishes for a writer of a case: its own wishes, and the indexes in its value."""
     entries = (case.expect.value or {}).get("entries", ())
     indexes = [IndexWish(*(entry[name] for name in KEY_MEMBERS)) for entry in entries]
     return replace(wishes or Wishes(), indexes=indexes)

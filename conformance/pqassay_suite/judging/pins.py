@@ -1,7 +1,7 @@
-"""Pins: what a driver answered, in a few words that two answers share only if they say the same.
+"""Pins: short texts that identify the answer of a driver; equal answers have equal pins.
 
-Expectations hold them, so that a failure that is known does not hide another one.  A pin has no messages and
-no version numbers, which change without other changes.
+Expectations contain pins, so that a known failure does not hide another one.  A pin contains no messages and
+no version numbers, because these change without other changes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pqassay_suite.drivers.protocol import Reject, Unsupported
 from pqassay_suite.judging.row_answers import rows_of
 
 CHARACTERS = 16
-"""Characters of a digest that are kept."""
+"""Characters of a digest in a pin."""
 
 
 def pin_of(reply: Reply, rules: Sequence[str] = ()) -> str:
     """The pin of an answer.
 
     Args:
-        reply: What came: rows are known by their digest, a refusal by its class, an invalid answer by the reason.
-        rules: Rules that a file breaks which the driver wrote.
+        reply: The reply: rows are identified by their digest, a refusal by its class, an invalid answer by the reason.
+        rules: Rules that are broken in the file that the driver wrote.
 
     Returns:
         ``rows 8fd0a3…``, ``refusal ArrowInvalid``, ``crashed`` and so on.
@@ -49,11 +49,11 @@ def pin_of(reply: Reply, rules: Sequence[str] = ()) -> str:
 
 
 def pin_of_queries(wrong: Iterable[tuple[object, str]], asked: int) -> str:
-    """The pin of a scan: which queries failed, and how.
+    """The pin of a scan: the queries that failed, and their answers.
 
     Args:
-        wrong: For each of these its predicate and columns, and the pin of its answer.
-        asked: How many queries there were.
+        wrong: For each of these queries, its predicate and columns, and the pin of its answer.
+        asked: The number of queries.
     """
     told = sorted(json.dumps(one, sort_keys=True) for one in wrong)
     return f"{len(told)} of {asked} queries {_digest(json.dumps(told))}"

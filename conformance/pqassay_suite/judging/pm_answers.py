@@ -1,4 +1,4 @@
-"""Judging answers about ``_pm``: its logical value, and the operations that only it has."""
+"""Judging answers about ``_pm``: its logical value, and the operations that exist only for ``_pm``."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SHOWN = 120
 
 
 NOTHING = object()
-"""What is wanted where there should be nothing."""
+"""The wanted value if there must not be one."""
 
 
 class PmDifference(NamedTuple):
-    """The first member in which two values differ: its path, what was wanted, what came."""
+    """The first member in which two values differ: its path, the wanted value, the actual value."""
 
     path: str
     wanted: object
@@ -45,7 +45,7 @@ NEEDED_OF_A_SNAPSHOT = frozenset(
         "num_rows",
     )
 )
-"""Members of a value that tell snapshots apart, and that every answer about one has."""
+"""Members that distinguish snapshots, and that every answer about one has."""
 
 
 def judged_value(
@@ -56,14 +56,14 @@ def judged_value(
     *,
     is_closed: bool = False,
 ) -> Judgement:
-    """Compare a logical value with the one that is right. Members that are null may be absent.
+    """Compare a logical value with the right one. Members that are null may be absent.
 
     Args:
-        wanted: The right one.
-        actual: The other.
-        words: Begins what is said about a difference.
-        needed: Members that must be there, others may be absent; all must, if it is not given.
-        is_closed: Whether members that the right value does not have are differences; else they are ignored.
+        wanted: The right value.
+        actual: The actual value.
+        words: Prefix of the message about a difference.
+        needed: Members that must be present, while others may be absent; by default, all are needed.
+        is_closed: Whether members that the right value lacks are differences; otherwise, they are ignored.
     """
     difference = next(differences(wanted, actual, needed=needed, is_closed=is_closed), None)
     if difference is None:
@@ -89,7 +89,7 @@ def differences(
     *,
     is_closed: bool = False,
 ) -> Iterator[PmDifference]:
-    """Differences of two values, member by member; see `judged_value`."""
+    """Yield the differences of two values, member by member; see `judged_value`."""
     wanted, actual = _untagged(wanted), _untagged(actual)
     difference, same = PmDifference(path, wanted, actual), type(wanted) is type(actual) and wanted == actual
     if isinstance(wanted, dict) and isinstance(actual, dict):
@@ -112,7 +112,7 @@ def differences(
 
 
 def _untagged(value: object) -> object:
-    """The value behind a tag; anything else as it is."""
+    """The value inside a tag; anything else unchanged."""
     if not isinstance(value, dict):
         return value
     members = cast("dict[str, object]", value)
@@ -143,7 +143,7 @@ def _judge_snapshot(bench: Bench, expected: SnapshotExpectation, answer: Answer)
 
 
 def _row_group_count(bench: Bench, parquet_file_size: int | LongInteger | None) -> int | None:
-    """Row groups of the snapshot that is asked for; ``None`` where the file is damaged."""
+    """Number of row groups of the requested snapshot; ``None`` if the file is damaged."""
     wanted = None if parquet_file_size is None else _number(parquet_file_size)
     source = BytesSource(bench.golden.content())  # a driver may have written into its copy
     with contextlib.suppress(FormatError):
@@ -193,7 +193,7 @@ def _number(written: int | LongInteger) -> int | str:
 
 
 def _about(what: str, judged: Judgement) -> Judgement:
-    """A judgement that says which of a case's requests it is about."""
+    """A judgement that names its request among those of the case."""
     if judged.right:
         return judged
     return replace(judged, reason=f"{judged.reason} ({what})")

@@ -1,4 +1,4 @@
-"""Judging updates of ``_pm``: a snapshot that was appended, and what may not have changed meanwhile."""
+"""Judging updates of ``_pm``: the appended snapshot, and the bytes that must not change."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def _judge(bench: Bench, expected: UpdateExpectation, answer: Answer) -> Judgeme
     if expected.stop:
         if after[committed:] == before[committed:]:
             return Judgement(False, "nothing was written", "all but the committed size", "the file as it was")
-        # A writer that writes the size last has written everything else by now.
+        # A writer that writes the size last has already written everything else.
         after = bytes(pm.COMMITTED_SIZE.build({"parquet_meta_file_size": len(after)})) + after[pm.CRC_START :]
         bench.input.write_bytes(after)
     return _judged_file(bench, before, after)
 
 
 def _judged_file(bench: Bench, before: bytes, after: bytes) -> Judgement:
-    """Judge the file by the rules, by what its newest snapshot says, and by the blocks that are written again."""
+    """Judge the file: the rules, the content of its newest snapshot, and the blocks that are unnecessarily rewritten."""
     inspected = bench.inspector.inspect(Inspection(str(bench.input), {}, []))
     if isinstance(inspected, str):
         return Judgement(False, "the updated file cannot be judged", "a file that can be checked", inspected)
@@ -58,7 +58,7 @@ def _judged_file(bench: Bench, before: bytes, after: bytes) -> Judgement:
 
 
 def _judged_blocks(before: bytes, after: bytes) -> Judgement:
-    """A row group that the snapshot before has keeps its block."""
+    """Check that a row group of the previous snapshot keeps its block."""
     there, now = _blocks(before), _blocks(after)
     known = {offset for _, offset in there}
     for number, (row_group, offset) in enumerate(now):
@@ -73,7 +73,7 @@ def _judged_blocks(before: bytes, after: bytes) -> Judgement:
 
 
 def _blocks(data: bytes) -> list[tuple[str, int]]:
-    """What the newest snapshot says about each row group, and where its block is."""
+    """The content of each row group in the newest snapshot, with the offset of its block."""
     source = BytesSource(data)
     size = pm_header.read_committed_size(source)
     header = pm_header.read_header(source, size)

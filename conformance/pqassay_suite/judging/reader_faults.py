@@ -1,4 +1,4 @@
-"""Rules for readers that an answer breaks: those that the case tests, as far as they are about what went wrong."""
+"""The rules for readers that an answer breaks: among the rules that the case tests, those that fit the failure."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ READING: Final = ("read", "scan", "decode")
 """Operations of readers."""
 
 ROWS: Final = "PQF-145"
-"""A reader returns the rows that are there."""
+"""The rule that a reader returns the rows of the file."""
 
 ERROR: Final = "PQF-146"
-"""What it cannot read makes it raise an error."""
+"""The rule that a reader raises an error for a part that it cannot read."""
 
 SAME_ROWS: Final = "PQF-152"
-"""The rows do not depend on what it skips by."""
+"""The rule that the rows do not depend on the structures used for skipping."""
 
 GENERAL: Final = (ROWS, ERROR, SAME_ROWS)
 
 WHOLE_FILE: Final = "parquet_file"
-"""The family whose rules are about reading; the others are about what readers skip by."""
+"""The family whose rules are about reading; the other families are about skipping."""
 
 NO_ANSWER: Final = (2, 5, 6)
 """Severities of crashes and of refusals by accident."""
 
 
 def broken_reader_rules(result: Result) -> list[str]:
-    """The rules for readers that a failure breaks, the closest first; none for what writers, linters and the driver itself do.
+    """The rules for readers that a failure breaks, the most specific first; empty for failures of writers, linters and the driver.
 
-    A crash, and an error that was not raised on purpose, break the rule about errors before any other. A reader that reads all rows skips none, and breaks
-    no rule about skipping; who returns the right rows without the index breaks none about reading.
+    A crash, and an error that was not raised on purpose, break the rule about errors before any other. A reader that reads all rows does
+    not skip, so it breaks no rule about skipping. If it returns the right rows without the index, it breaks no rule about reading.
     """
     if result.operation not in READING or result.severity is None or result.outcome == "protocol error":
         return []

@@ -1,4 +1,4 @@
-"""Judging rows: all of a file, and those that a query asks for."""
+"""Judging rows: all rows of a file, and the rows of a query."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pqassay_suite.judging.differences import Selection, cause_words, difference
 
 
 def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
-    """The rows of an answer; ``None`` if it gives their digest instead."""
+    """The rows of an answer; ``None`` if it has their digest instead."""
     return None if answer.rows is None else [[read_value(value) for value in row] for row in answer.rows]
 
 
@@ -32,8 +32,8 @@ def judged_rows(
         golden: The case.
         wanted: The right rows.
         answer: The answer.
-        words: What was asked.
-        chosen: From what a query selects; it is asked for where rows are wrong.
+        words: The question, in words.
+        chosen: Returns the rows that a query selects from; called if rows are wrong.
     """
     rows = rows_of(answer)
     if rows is None:
@@ -52,7 +52,7 @@ def judged_rows(
 def narrowed(
     names: Sequence[str], wanted: Sequence[Sequence[Value]], found: Sequence[Sequence[Value]]
 ) -> tuple[str, str]:
-    """The columns that differ, in words, and the difference of the rows by these alone.
+    """The columns that differ, in words, and the difference of the rows in only these columns.
 
     The first is empty, and whole rows are compared, if all columns differ or no single column does.
 
@@ -73,12 +73,12 @@ def narrowed(
 
 
 def counted(number: int, thing: str = "row") -> str:
-    """So many of a thing, in words."""
+    """A number of things, in words."""
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def types_of(golden: GoldenCase) -> dict[str, str] | None:
-    """The type of each column, in the words of manifests; ``None`` where no manifest tells."""
+    """The type of each column, in the words of manifests; ``None`` if no manifest has them."""
     if golden.known_facts is not None:
         return None
     rows = golden.rows or (golden.parent.rows if golden.parent else None)

@@ -1,1 +1,1 @@
-"""Files of someone's own in the place of golden files: what they hold, and which rows two independent readers agree about."""
+"""A user's own files instead of golden files: their features, and the rows that two independent readers agree on."""

@@ -1,7 +1,7 @@
 """Cases made from a user's own Parquet files, without manifests of right answers.
 
-The expected rows of a file are those that two independent readers agree about; where they do not, nothing but a crash is wrong.
-A file that the judge finds sound must be read; one that breaks a rule may be refused as well.
+The expected rows of a file are those that two independent readers agree on; if they disagree, only a crash is wrong.
+A file must be read if the judge finds no error in it; a file that breaks a rule may also be refused.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ from pqassay_suite.own_files.file_survey import Survey, Surveyor
 from pqassay_suite.own_files.second_readers import Confirmed, SecondReaders
 
 DEPRECATED_CODECS = frozenset({"codec.lz4", "codec.lzo"})
-"""Codecs that a reader need not have."""
+"""Codecs that a reader need not support."""
 
 COPY = "data.parquet"
-"""The name under which a file is read."""
+"""The name of the copy that is read."""
 
 
 @dataclass(frozen=True)
 class SurveyLimits:
-    """What is asked about.
+    """Limits for the files to ask about.
 
     Attributes:
-        size: Bytes of a file, at most.
-        values: Values of a file, at most: each goes through JSON three times. A damaged file may claim any number.
+        size: Most bytes of a file.
+        values: Most values of a file: each goes through JSON three times. A damaged file may claim any number.
     """
 
     size: int
@@ -64,10 +64,10 @@ class SurveyLimits:
 
 @dataclass(frozen=True)
 class FileCase(GoldenCase):
-    """A case about someone's file.
+    """A case about a user's file.
 
     Attributes:
-        agreed: Where the rows are kept on which two readers agree; ``None`` where they do not.
+        agreed: File with the rows that two readers agree on; ``None`` if they disagree.
     """
 
     agreed: Path | None = None
@@ -75,7 +75,7 @@ class FileCase(GoldenCase):
 
     @property
     def rows(self) -> Rows | None:
-        """The rows on which two readers agree, read again each time: those of all files would fill the memory."""
+        """The rows that two readers agree on, loaded again each time: the rows of all files would fill the memory."""
         if self.agreed is None or self.known_facts is None:
             return None
         answer = protocol.read_answer(self.agreed.read_bytes(), "read", strict=False)
@@ -89,9 +89,9 @@ class Files:
 
     Attributes:
         folder: The folder.
-        targets: Those to ask about, by their paths below the folder, in order.
-        found: Everything that was met there, and why the rest is left out.
-        others: Paths of files that are not asked about, since others were chosen.
+        targets: The files to ask about, by their paths relative to the folder, in order.
+        found: Everything in the folder, and why other files are left out.
+        others: Paths of files that were not chosen.
     """
 
     folder: Path
@@ -101,17 +101,17 @@ class Files:
 
     @property
     def left_out(self) -> list[Ignored]:
-        """What is not asked about."""
+        """The files that are not asked about."""
         return [
             Ignored(entry.reason, entry.count, [_below(self.folder, path) for path in entry.examples])
             for entry in self.found.ignored
         ]
 
     def chosen(self, patterns: Sequence[str], wanted: Collection[str] | None = None) -> Files:
-        """Those that match one of the patterns, all if there is none, and are among those that are wanted.
+        """The files that match one of the patterns, or all without patterns, and are wanted.
 
         Raises:
-            CaseError: A pattern that no file matches, or none is left.
+            CaseError: No file matches a pattern, or no file is left.
         """
         for pattern in patterns:
             if not any(matches(name, pattern) for name in self.targets):
@@ -128,7 +128,7 @@ class Files:
 
 
 def files_in(folder: Path) -> Files:
-    """The Parquet files below a folder: by their names, and others by the bytes that they begin and end with; of tables, all files.
+    """The Parquet files below a folder: by their names, or by their first and last bytes; all files of tables.
 
     Raises:
         CaseError: It is not a folder, or does not exist.
@@ -151,12 +151,12 @@ def files_in(folder: Path) -> Files:
 
 
 def _below(folder: Path, path: str) -> str:
-    """The path of a file below the folder, as people can type it: what is not printable is escaped."""
+    """The path of a file relative to the folder, in a form that users can type: unprintable characters are escaped."""
     return printable(Path(path).relative_to(folder).as_posix())
 
 
 def _reason_against(target: Target) -> str:
-    """Why a file is not asked about; `kinds.OTHER` where that is expected."""
+    """Why a file is not asked about; `kinds.OTHER` if that is expected."""
     name = os.path.basename(target.path)  # noqa: PTH119 - text, as the finder has it
     kind = kinds.kind_of(name)
     if name in SUMMARY_NAMES:
@@ -177,7 +177,7 @@ def _reason_against(target: Target) -> str:
 
 
 def _looks_like_parquet(path: str, size: int) -> bool:
-    """Whether a file begins and ends as Parquet files do."""
+    """Whether a file has the first and last bytes of a Parquet file."""
     if size < 2 * len(MAGIC):
         return False
     with open(path, "rb") as file:  # noqa: PTH123 - text, as the finder has it
@@ -190,9 +190,9 @@ class CollectionCases:
     """Makes cases from files.
 
     Args:
-        readers: Say which rows are right.
-        limits: What is asked about.
-        folder: Where the agreed rows are kept.
+        readers: The readers that determine the right rows.
+        limits: Limits for the files to ask about.
+        folder: Folder for the agreed rows.
     """
 
     def __init__(self, readers: SecondReaders, limits: SurveyLimits, folder: Path) -> None:
@@ -206,12 +206,12 @@ class CollectionCases:
     def make(
         self, files: Files, jobs: int, progress: Callable[[int, int, str], object] | None = None
     ) -> tuple[list[FileCase], AskedFiles]:
-        """The cases, in the order of the paths, and what reports say about the files.
+        """The cases, in the order of the paths, and the facts about the files for reports.
 
         Args:
             files: The files to make cases from.
-            jobs: Files that are looked at at the same time.
-            progress: Called with how many are done, of how many, and the path of the last one.
+            jobs: Files to process at the same time.
+            progress: Called with the number of completed files, the number of files, and the path of the last one.
         """
         made: list[tuple[FileCase, FileAsked]] = []
         with ThreadPoolExecutor(max_workers=jobs) as pool:
@@ -233,7 +233,7 @@ class CollectionCases:
         return [case for case, _ in made], AskedFiles(self._readers.names, asked, files.left_out)
 
     def _made(self, file: tuple[str, Target]) -> tuple[FileCase, FileAsked] | str:
-        """A case and what reports say about its file; or a reason against it."""
+        """A case and the facts about its file for reports; or the reason why it is left out."""
         name, target = file
         path = Path(target.path)
         try:

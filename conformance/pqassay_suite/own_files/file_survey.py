@@ -1,6 +1,6 @@
 """Facts about a user's file before a driver is asked about it: the judge's verdict, its columns and its features.
 
-The file may be damaged in any way, so this happens in a separate process: ``python -m pqassay_suite.own_files.file_survey --serve``.
+The file may be damaged in any way, so it is read in a separate process: ``python -m pqassay_suite.own_files.file_survey --serve``.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from pqassay_suite.drivers.inspector import OwnProcess, own_program
 from pqassay_suite.drivers.process import Limits
 
 LIMITS = Limits(seconds=60)
-"""Limits of looking at one file, whatever a driver may take."""
+"""Limits for reading one file, independent of the limits of a driver."""
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found out about a file.
+    """Facts about a file.
 
     Attributes:
-        judged: The outcome of ``pqassay check`` at tier ``values``; ``errored`` where there is none.
+        judged: The outcome of ``pqassay check`` at tier ``values``; ``errored`` if there is none.
         rules: The rules that it breaks.
         error: Why it could not be judged.
         names, needs, tags, values: See `FileFacts`.
-        decoded: Whether the judge decoded all its values, so that there are as many as its footer says.
+        decoded: Whether the judge decoded all its values, which confirms their number in the footer.
     """
 
     judged: str
@@ -44,19 +44,19 @@ class Survey:
 
     @property
     def facts(self) -> FileFacts:
-        """The facts that a read takes."""
+        """The facts that are needed for a read."""
         return FileFacts(
             needs=tuple(self.needs), names=tuple(self.names), tags=tuple(self.tags), values=self.values
         )
 
     @property
     def is_sound(self) -> bool:
-        """Whether the judge found nothing wrong."""
+        """Whether the judge found no error."""
         return self.judged not in ("untrue", "nonconformant", "errored")
 
 
 def survey(path: str) -> Survey:
-    """Look at a file."""
+    """Determine the facts about a file."""
     (file,) = check([], literal=[path], tier="values", crc=True).files
     broken = dict.fromkeys(found.rule for found in file.findings if found.verdict == "FAIL")
     facts = facts_of(Path(path).read_bytes())
@@ -73,7 +73,7 @@ def survey(path: str) -> Survey:
 
 
 class Surveyor(OwnProcess):
-    """Looks at files."""
+    """Determines facts about files in a separate process."""
 
     def __init__(self) -> None:
         super().__init__(own_program("-m", "pqassay_suite.own_files.file_survey"), LIMITS)
@@ -85,7 +85,7 @@ class Surveyor(OwnProcess):
 
 
 def serve(requests: Iterable[str], answers: TextIO) -> None:
-    """Look at one file for each line, its path as JSON."""
+    """Determine the facts for each line, the path of a file as JSON."""
     for line in requests:
         print(json.dumps(asdict(survey(json.loads(line)))), file=answers, flush=True)
 

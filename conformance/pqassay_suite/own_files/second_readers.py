@@ -1,7 +1,7 @@
 """Independent readers of the rows of a file: shipped drivers other than the one under test.
 
-If two of them agree and share no code, their rows count as the truth.  There is no majority: where two read
-other rows, it is not known which are right.
+If two of them agree and share no code, their rows count as right.  There is no majority vote: if two readers return
+different rows, the right ones are unknown.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from pqassay_suite.judging.bench import described
 from pqassay_suite.judging.row_answers import counted, narrowed, rows_of
 
 READERS = ("pyarrow", "duckdb", "polars", "datafusion")
-"""Drivers that are asked which rows are right, in this order: each has a decoder of its own, and starts at once."""
+"""Drivers that determine the right rows, in this order: each has its own decoder, and starts quickly."""
 
 ENOUGH = 2
-"""Readers that have to agree."""
+"""Number of readers that have to agree."""
 
 LIMITS = Limits(seconds=20)
 """Limits of reading one file."""
@@ -37,7 +37,7 @@ INSTALL = f"{install('engines')} brings DuckDB, Polars and DataFusion"
 
 
 class TooFewReadersError(Exception):
-    """There are no two independent readers beside the one under test. The message says what to install."""
+    """There are fewer than two independent readers in addition to the one under test. The message says what to install."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Confirmed:
     """The answers of readers about a file.
 
     Attributes:
-        rows: The answer that holds the rows on which two agree; ``None`` where there is none.
-        said: The answer of each asked reader, by name and version.
-        too_large: An answer with its rows was larger than any that is read.
+        rows: The answer with the rows that two readers agree on; ``None`` if there is none.
+        said: The answer of each reader, by name and version.
+        too_large: Whether an answer with its rows exceeded the size limit of answers.
     """
 
     rows: Accept | None = None
@@ -56,7 +56,7 @@ class Confirmed:
 
 
 class Reader:
-    """One reader: a driver that comes with pqassay, greeted when it is first asked."""
+    """One reader: a shipped driver, which is greeted before its first request."""
 
     def __init__(self, driver: Implementation) -> None:
         self._title = driver.title
@@ -66,13 +66,13 @@ class Reader:
 
     @property
     def name(self) -> str:
-        """Its name, with its version once it was greeted."""
+        """Its name, with its version after the greeting."""
         known = self._greeting
         return f"{known.name} {known.version}" if isinstance(known, HelloAnswer) else self._title
 
     @property
     def was_asked(self) -> bool:
-        """Whether it was asked about any file."""
+        """Whether it was asked about a file."""
         return self._greeting is not None
 
     def _greeted(self) -> HelloAnswer | NoAnswer:
@@ -82,7 +82,7 @@ class Reader:
             return self._greeting
 
     def read(self, file: Path, facts: FileFacts) -> Accept | str:
-        """Its answer with all rows of a file; or, in words, why there is none."""
+        """Its answer with all rows of a file; or the reason, in words, why there is none."""
         greeting = self._greeted()
         if isinstance(greeting, NoAnswer):
             return f"does not answer hello: {greeting.reason}"
@@ -97,7 +97,7 @@ class Reader:
         return " ".join(described(answer).replace(f"{file.parent}/", "").split())
 
     def stop(self) -> None:
-        """End its processes, and start no more."""
+        """End its processes, and do not start new ones."""
         self._driver.launcher.stop()
 
     def close(self) -> None:
@@ -109,7 +109,7 @@ class SecondReaders:
     """The readers of a run.
 
     Args:
-        readers: At least two, with decoders of their own.
+        readers: At least two, each with its own decoder.
     """
 
     def __init__(self, readers: Sequence[Reader]) -> None:
@@ -117,14 +117,14 @@ class SecondReaders:
 
     @property
     def names(self) -> list[str]:
-        """Names and versions of those that were asked."""
+        """Names and versions of the readers that were asked."""
         return [reader.name for reader in self._readers if reader.was_asked]
 
     def confirmed(self, file: Path, facts: FileFacts) -> Confirmed:
-        """Their answers about a file; after two readers have returned rows, no others are asked.
+        """Their answers about a file; after two readers have returned the same rows, no others are asked.
 
         Args:
-            file: A copy of it, in a folder of its own.
+            file: A copy of it, in its own folder.
             facts: The capabilities that it needs, and its columns.
         """
         if not facts.names:
@@ -152,7 +152,7 @@ class SecondReaders:
         return Confirmed(None, reasons)
 
     def stop(self) -> None:
-        """End their processes, and start no more."""
+        """End their processes, and do not start new ones."""
         for reader in self._readers:
             reader.stop()
 
@@ -163,14 +163,14 @@ class SecondReaders:
 
 
 def second_readers(decoder: str | None, hello: str | None) -> SecondReaders:
-    """The readers that are here, and are not the one under test.
+    """The installed readers, without the one under test.
 
     Args:
         decoder: The library that the driver under test decodes files with, if known.
-        hello: Its own name.
+        hello: The name of the driver under test.
 
     Raises:
-        TooFewReadersError: See there.
+        TooFewReadersError: There are fewer than two.
     """
     taken = {decoder}
     chosen: list[Implementation] = []

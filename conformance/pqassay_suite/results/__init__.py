@@ -1,1 +1,1 @@
-"""Results of runs: what they show of each feature of Parquet."""
+"""Results of runs: which features of Parquet they show as supported."""

@@ -1,16 +1,16 @@
-"""Which feature of a file is to blame if a reader fails: the feature that is the whole difference from files that the reader can read.
+"""Find the feature of a file that makes a reader fail: the whole difference to files that the reader can read.
 
-A file has many features, and most of them have nothing to do with its failure. Each failure is narrowed down:
+A file has many features, and most of them are unrelated to its failure. Each failure is narrowed down:
 
-1. *Columns*: the result names the columns that came back wrong. If it names none, as with a refusal, each column of the file may be the
-   cause, except those of which an equal is read elsewhere. A feature is to blame only if all of them agree on it.
-2. *Pairs*: a feature is suspected if the reader reads a column that has everything else that the failing column has. Varieties of the
+1. *Columns*: the result names the columns with wrong values. If it names none, as with a refusal, each column of the file may be the
+   cause, except columns whose equal is read elsewhere. A feature is only to blame if all these columns agree on it.
+2. *Pairs*: a feature is suspected if the reader reads a column that has all other features of the failing column. Varieties of the
    feature may be absent too: a column that is not a BYTE_ARRAY is not a STRING either.
 3. *Values*: if a column with equal features is read elsewhere, the values make the difference. Then only the type of the column
-   is suspected, since an encoding or a codec carries any value.
-4. *The narrowest*: a variety is to blame rather than what it is a variety of, and otherwise the feature whose cases fail most often.
+   is suspected, because encodings and codecs do not depend on the values.
+4. *The narrowest*: a variety is blamed before its general feature; otherwise, the feature whose cases fail most often is blamed.
 
-If no pair is left, no feature is blamed, and the case shows nothing about the features of the columns that may have failed.
+If there is no such pair, no feature is blamed, and the case shows nothing about the features of the columns that may have failed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MATTERS: Mapping[str, tuple[str, ...]] = {
     "logical": ("physical.", "logical.", "type.", "nested"),
     "encoding": ("encoding.",),
 }
-"""By what the tag of a feature begins with, how tags begin that may go with it; that others do in golden files is by accident."""
+"""For the prefix of a feature's tag, the prefixes of related tags; other tags accompany it in golden files by accident."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Failure:
         case: Id of its case.
         columns: The columns that may have failed.
         others: The columns that were read.
-        is_named: The result names the columns.
+        is_named: Whether the result names the columns.
     """
 
     case: str
@@ -55,7 +55,7 @@ class Failure:
 
 
 def failure_of(result: Result, columns: Mapping[str, Column]) -> Failure:
-    """What a result says about the columns of its file."""
+    """The failing and working columns of a file, according to a result."""
     words = result.first_difference or ""
     names = words.removeprefix("columns ").removeprefix("column ").split(", ")
     if words.startswith("column") and columns.keys() >= set(names):
@@ -71,8 +71,8 @@ class Kind:
 
     Attributes:
         tags: Its own tags.
-        always: The tags that every column with it has.
-        kindred: Tags of the same matter that every column with it has, or no column without it: a type goes with its varieties.
+        always: The tags of every column with it.
+        kindred: Related tags that every column with it has, or that no column without it has: for example, a type and its varieties.
     """
 
     tags: Tags
@@ -101,16 +101,16 @@ def writers_blamed(
     wish: str,
     rules: Sequence[str],
 ) -> list[str]:
-    """Cases of writers that wish for a feature: those that fail because of it.
+    """The cases of writers with a feature as a wish that fail because of it.
 
-    The same table without any wish is the other half of the pair: where it fails alike, the table is the
-    cause. A file that breaks rules of the feature's own families is the feature's fault in any case.  A
+    For comparison, the same table is also written without a wish: if that fails in the same way, the table is the
+    cause. If a file breaks rules of the feature's own families, the feature is the cause in any case.  A
     requested structure is not to blame if the writer names another one. It is also not to blame if a right
     file lacks it but other files have it: writers omit filters that they consider useless.
 
     Args:
         cases: Ids of the cases.
-        wrong: What was not written rightly, by case.
+        wrong: The failures, by case.
         writers: All cases of writers.
         wish: The name of the wish.
         rules: The families of rules about the feature.
@@ -137,17 +137,17 @@ def writers_blamed(
 
 
 def _wishes(golden: GoldenCase) -> set[str]:
-    """The names of what a case wishes of a writer."""
+    """The names of the wishes of a case."""
     return {name for name, value in vars(golden.wishes).items() if value not in (None, False)}
 
 
 def _table(golden: GoldenCase) -> str:
-    """The name of the table that a case has a writer write."""
+    """The name of the table of a writer's case."""
     return golden.case.id.rpartition("/")[0]
 
 
 class Judge:
-    """What was read, as suspects are compared with it.
+    """Compares suspected features with the columns that were read.
 
     Args:
         failures: The files that were not read.
@@ -171,14 +171,14 @@ class Judge:
             self.shares[name] = failing / max(failing + reading, 1)
 
     def culprits(self, failure: Failure) -> set[str]:
-        """The ids of the features to blame for a failure; none if no feature is."""
+        """The ids of the features to blame for a failure; may be empty."""
         if failure.is_named:
             return set().union(*(self.of_column(column) for column in failure.columns))
         columns = [column for column in failure.columns if not self.is_read(column)]
         return set.intersection(*(self.of_column(column) for column in columns)) if columns else set()
 
     def is_read(self, column: Column) -> bool:
-        """Whether a column that has all these features is read."""
+        """Whether a column with all these features is read."""
         return any(column.tags <= other for other in self.read)
 
     def of_column(self, column: Column) -> set[str]:
@@ -196,6 +196,6 @@ class Judge:
         return {name for name in narrowest if self.shares[name] == most}
 
     def is_variety(self, name: str, of: str) -> bool:
-        """Whether all columns with a feature have another one, and not the other way round."""
+        """Whether all columns with a feature have another one, but not the other way round."""
         kind, wider = self.kinds[name], self.kinds[of]
         return wider.tags <= kind.always and not kind.tags <= wider.always

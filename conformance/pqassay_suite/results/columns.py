@@ -1,4 +1,4 @@
-"""The features of each top-level column of a golden file, in which two columns can be compared."""
+"""The features of each top-level column of a golden file, for comparing columns."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pqassay_spec.parquet.thrift import SchemaElement, Type
 from pqassay_suite.cases.file_facts import elements_of_columns, tags_of_chunk, tags_of_element, tags_of_file
 
 CONVERTED_NAMES = {"utf8": "string", "int": "integer", "uint": "integer", "map_key_value": "map"}
-"""Names of logical types by those of converted types, where they differ."""
+"""Names of converted types, with the different name of the logical type."""
 
 SPLIT = "encoding.byte-stream-split"
 SPLIT_EXTENDED = f"{SPLIT}-extended"
-"""Streams of other types than floats, which the format allows since 2.11."""
+"""The feature of BYTE_STREAM_SPLIT for types other than floats, which the format allows since 2.11."""
 
 FLOATS = {"physical.float", "physical.double"}
 
@@ -28,8 +28,8 @@ class Column:
     """A top-level column.
 
     Attributes:
-        tags: Its features, those of all its leaves and those of its file: ``physical.int32``, ``logical.decimal.int32``, ``page.v2``, ….
-        outer: Those that the first element of its schema has: of a list of numbers, that it is a list.
+        tags: Its features, those of all its leaves and of its file: ``physical.int32``, ``logical.decimal.int32``, ``page.v2``, ….
+        outer: The features of the first element of its schema; for a list of numbers, that it is a list.
     """
 
     tags: frozenset[str]
@@ -37,7 +37,7 @@ class Column:
 
 
 def columns_of(data: bytes) -> dict[str, Column]:
-    """The top-level columns of a Parquet file by name; none of one that cannot be read."""
+    """The top-level columns of a Parquet file by name; empty if it cannot be read."""
     file = FileUnderTest(BytesSource(data), Options("pages"))
     tags: dict[str, set[str]] = {}
     outer: dict[str, set[str]] = {}

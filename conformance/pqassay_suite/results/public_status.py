@@ -1,8 +1,8 @@
-"""The status as Parquet's own page keeps it: one YAML file an implementation, and what measured results say against it.
+"""The format of Parquet's own status page, one YAML file per implementation, and its contradictions to measured results.
 
 A file has ``engine_id``, ``last_updated`` and ``support``: for each feature ``full``, ``read``, ``write``,
-``none`` or ``unknown``. The output has ``note``, ``cases`` and ``failing`` beside the status, since the
-status alone cannot show that writing was never asked. This module needs PyYAML, which is an extra.
+``none`` or ``unknown``. The output also has ``note``, ``cases`` and ``failing``, because the
+status alone cannot show that writing was not tested. This module needs PyYAML, which is an extra.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from pqassay_suite.results.status import features
 Support = Literal["full", "read", "write", "none", "unknown"]
 
 DONE = ("yes", "partly")
-"""Ticks of what an implementation does."""
+"""Ticks for a supported aspect."""
 
 MEASURED = (*DONE, "no")
-"""Ticks that contradict something."""
+"""Ticks that can contradict a claim."""
 
 CLAIMS: Mapping[Support, tuple[bool, bool]] = {
     "full": (True, True),
@@ -32,11 +32,11 @@ CLAIMS: Mapping[Support, tuple[bool, bool]] = {
     "write": (False, True),
     "none": (False, False),
 }
-"""What a status claims of reading and of writing."""
+"""What a status claims about reading and about writing."""
 
 
 class Claim(BaseModel):
-    """The content of a file about one feature; other members are ignored."""
+    """The claims about one feature in a file; other members are ignored."""
 
     status: Support
 
@@ -68,9 +68,9 @@ def read_status(path: Path) -> PublicStatus:
 
 
 def differences(status: StatusTable, public: PublicStatus) -> Iterator[Contradictions]:
-    """Contradictions between results and a public status; features that were not asked or not shown contradict nothing.
+    """Contradictions between results and a public status; untested features contradict nothing.
 
-    Nor does a group that is read as stored: that takes no knowledge of its logical type.
+    The same is true of a group that is read as stored, because that needs no knowledge of its logical type.
 
     Args:
         status: The status of one implementation.
@@ -94,9 +94,9 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
 
     Args:
         status: The table.
-        dates: The day of each implementation's results, where it is known.
-        engine_ids: Its name on the public page.
-        stream: Where to.
+        dates: The day of each implementation's results, if it is known.
+        engine_ids: The name of each implementation on the public page.
+        stream: The output.
     """
     documents: list[dict[str, Any]] = []
     for place, (date, engine) in enumerate(zip(dates, engine_ids, strict=True)):
@@ -117,7 +117,7 @@ def write_yaml(status: StatusTable, dates: list[str | None], engine_ids: list[st
 
 
 def _entry(cells: Mapping[Aspect, StatusCell]) -> dict[str, Any]:
-    """The facts of a file about one feature: the status, what it rests upon, and the cases."""
+    """The entry of a file for one feature: the status, its basis, and the cases."""
     entry: dict[str, Any] = {"status": _support(cells)}
     entry["note"] = "; ".join(f"{aspect}: {_words(cell)}" for aspect, cell in cells.items())
     if "writes" not in cells:
@@ -133,7 +133,7 @@ def _words(cell: StatusCell) -> str:
 
 
 def _support(cells: Mapping[Aspect, StatusCell]) -> Support:
-    """The word for what is shown; for a feature of queries alone there is nothing to write."""
+    """The word for the result; a feature of queries has no writing."""
     ticks = {aspect: cell.tick for aspect, cell in cells.items()}
     writes = ticks.pop("writes", None)
     reads_it, writes_it = any(tick in DONE for tick in ticks.values()), writes in DONE

@@ -1,6 +1,6 @@
-"""Status by feature: which golden cases prove a feature, and what results say about them.
+"""Status by feature: the golden cases that prove a feature, and the results about them.
 
-Which feature a column has is told by the file itself.  Physical types, encodings and compressions are those
+The features of a column come from the file itself.  Physical types, encodings and compressions are those
 of the grammar; ``status_features.toml`` names the others and their proofs.  A case that fails counts against
 a feature only if the feature is to blame, see `pqassay_suite.results.blame`.
 """
@@ -28,7 +28,7 @@ from pqassay_suite.results.columns import Column, columns_of
 FEATURES = Path(__file__).with_name("status_features.toml")
 
 DEPRECATED = {"compression-lz4": "compression-lz4-deprecated"}
-"""Ids of the status page that say more than the name in the grammar."""
+"""Ids of the status page that are more specific than the name in the grammar."""
 
 OPERATIONS: Mapping[Aspect, Operation] = {
     "reads": "read",
@@ -41,7 +41,7 @@ OPERATIONS: Mapping[Aspect, Operation] = {
 
 
 TELLING_NOTHING = ("inherited", "unstable", "no credit")
-"""Outcomes of an answer that the case itself does not explain."""
+"""Outcomes that show nothing about the features of a case."""
 
 
 WRONG_ROWS = 1
@@ -50,7 +50,7 @@ WRONG_ROWS = 1
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature, and what proves it; see ``status_features.toml``."""
+    """A feature and its proofs; see ``status_features.toml``."""
 
     id: str
     category: str
@@ -67,7 +67,7 @@ class Feature:
 
     @property
     def aspects(self) -> list[Aspect]:
-        """The aspects that have a row; one that is never asked about where nothing proves the feature."""
+        """The aspects with a row; without a proof, a single aspect that is never tested."""
         there: dict[Aspect, bool] = {
             "reads": bool(self.tags) and not self.misled,
             "decodes": bool(self.decodes),
@@ -110,12 +110,12 @@ def _of_enum(
 
 @dataclass(frozen=True)
 class Proofs:
-    """What proves each feature.
+    """The proofs of each feature.
 
     Attributes:
         cases: Ids of the cases by feature and aspect.
         columns: The columns of each file that no reader may refuse, by case.
-        kinds: The features that accompany each feature in these.
+        kinds: The features that accompany each feature in these columns.
         writers: The cases of writers.
     """
 
@@ -126,9 +126,9 @@ class Proofs:
 
 
 def proving(cases: Sequence[GoldenCase]) -> Proofs:
-    """What proves each feature.
+    """The proofs of each feature.
 
-    Only valid cases prove that something can be read, and only such as no reader may refuse.  Well-formed
+    Only valid cases that no reader may refuse prove that something can be read.  Well-formed
     lies about a structure show that queries rely on it. Damaged files that break only one rule show that the
     rule is checked.
 
@@ -158,7 +158,7 @@ def proving(cases: Sequence[GoldenCase]) -> Proofs:
 
 
 def _sound(golden: GoldenCase) -> str:
-    """The id of the case that a damaged one was made from, and of one that is not damaged its own."""
+    """The id of a valid case: the parent of a damaged case, or the case itself."""
     return golden.case.parent or golden.case.id
 
 
@@ -179,15 +179,15 @@ def _proves(golden: GoldenCase, feature: Feature, aspect: Aspect, columns: Itera
 
 
 def asked(report: RunReport, name: str, cases: Sequence[GoldenCase]) -> set[tuple[str, Operation]]:
-    """The questions that results are about, as far as the cases are still what they were.
+    """The questions of some results, without those whose cases have changed since.
 
     Args:
         report: The results.
         name: Its name in messages.
-        cases: All cases of today.
+        cases: All current cases.
 
     Raises:
-        UsageError: They do not say what was asked, as those of old releases; or they are about a revision that is not known.
+        UsageError: The results do not list the questions, as in old releases; or their revision is not known.
     """
     if report.asked is None:
         raise UsageError(f"{name}: these results do not say what was asked; run `pqassay suite run` again")
@@ -216,10 +216,10 @@ def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[G
     Args:
         reports: Their results.
         names: Their names in messages.
-        cases: All cases of today.
+        cases: All current cases.
 
-    Raises:
-        UsageError: See `asked`; or two results are of one implementation and version.
+        Raises:
+            UsageError: See `asked`; or two results are for the same implementation and version.
         CaseError: A golden file is damaged.
     """
     labels = [report.driver.label for report in reports]
@@ -249,7 +249,7 @@ def status(reports: Sequence[RunReport], names: Sequence[str], cases: Sequence[G
 
 
 class _Judged:
-    """One implementation: what its results show of each feature."""
+    """One implementation, with its results for each feature."""
 
     def __init__(
         self, report: RunReport, label: str, questions: set[tuple[str, Operation]], proofs: Proofs
@@ -276,7 +276,7 @@ class _Judged:
         self.blamed = {failure.case: judge.culprits(failure) for failure in told}
 
     def cell(self, feature: Feature, aspect: Aspect) -> StatusCell:
-        """What the results show of a feature in one aspect."""
+        """The result for one aspect of a feature."""
         operation = OPERATIONS[aspect]
         mine = [case for case in self.proofs.cases[feature.id, aspect] if (case, operation) in self.questions]
         if not mine:
@@ -304,7 +304,7 @@ class _Judged:
         return StatusCell(self.label, tick, len(passed), len(mine), mine, failing, aside)
 
     def _is_to_blame(self, feature: Feature, case: str) -> bool:
-        """Whether a file was not read because of a feature; rows that a reader has decoded are not a failure."""
+        """Whether a feature is the reason that a file was not read; rows that a reader has decoded are not a failure."""
         if feature.id not in self.blamed.get(case, ()):
             return False
         return not (feature.as_stored and self.wrong["read"][case].severity == WRONG_ROWS)

@@ -1,4 +1,4 @@
-"""Running: every case of a run is put to the driver, and its answers are judged.
+"""Running: test a driver with every case of a run, and judge its answers.
 
 Contents: the runner, and the scans that it derives from each case.
 """

@@ -1,4 +1,4 @@
-"""The result of a run, made of what came of its requests: with causes and severities, expectations and scores."""
+"""The report of a run, made from the results of its requests: with causes and severities, expectations and scores."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def run_report(
     undeclared: Sequence[tuple[Case, Operation]],
     expectations: Expectations,
 ) -> RunReport:
-    """The result of a run.
+    """The report of a run.
 
     Args:
         cases: The cases, parents included.
-        settings: The driver's command, limits, and how it was run.
-        hello: Its greeting; ``None`` without one.
+        settings: The driver's command, limits, and other settings of the run.
+        hello: Its greeting; ``None`` if there is none.
         results: The results, in the order of the cases.
-        exposures: What became of well-formed lies.
-        left_aside: Queries that were answered without the index.
-        not_asked: What was not asked, since the driver does not declare it.
-        undeclared: The cases and operations of these.
-        expectations: What is known to fail.
+        exposures: The effects of well-formed lies.
+        left_aside: Number of queries that were answered without the index.
+        not_asked: Questions that the driver's declared capabilities exclude.
+        undeclared: The cases and operations of these questions.
+        expectations: The expected failures.
     """
     by_id = {golden.case.id: golden for golden in cases}
     explained = with_shared_causes([_explained(result, by_id.get(result.case)) for result in results])
@@ -96,7 +96,7 @@ def run_report(
 
 
 def _declared(hello: HelloAnswer | None) -> dict[str, Any]:
-    """What a driver says about itself, as results have it."""
+    """The declarations of a driver, for the report."""
     if hello is None:
         return {}
     lists = {"capabilities": sorted(hello.capabilities), "lacks": sorted(hello.lacks) or None}

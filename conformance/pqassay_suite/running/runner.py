@@ -1,6 +1,6 @@
-"""The runner: asks a driver about golden cases and collects what came of it.
+"""The runner: asks a driver about golden cases and collects the results.
 
-The driver is a stranger's program, started for each request or talked to line by line.  Cases run side by side; the results are
+The driver is an untrusted program, started for each request or kept running for several.  Cases run in parallel; the results are
 in the order of the cases.
 """
 
@@ -51,19 +51,19 @@ from pqassay_suite.running.unseen import unseen
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
 
 SLOWEST = 5
-"""Requests of a run that are named as its slowest."""
+"""Number of requests that are listed as the slowest of a run."""
 
 Task = tuple[GoldenCase, Operation]
 
 
 @dataclass
 class Times:
-    """Seconds by the clock that a run took: for each operation, and of each task. Not part of its result."""
+    """Wall time of a run in seconds: for each operation, and for each task. Not part of its report."""
 
     of: list[tuple[float, Operation, str]] = field(default_factory=list[tuple[float, Operation, str]])
 
     def by_operation(self) -> dict[Operation, tuple[int, float]]:
-        """Tasks and seconds of each operation."""
+        """Number of tasks and seconds of each operation."""
         found: dict[Operation, tuple[int, float]] = {}
         for seconds, operation, _ in self.of:
             count, total = found.get(operation, (0, 0.0))
@@ -77,13 +77,13 @@ class Times:
 
 @dataclass(frozen=True)
 class _Done:
-    """What came of a task: a result, or an exposure.
+    """The outcome of a task: a result, or an exposure.
 
     Attributes:
         result: The result.
-        by_itself: The result where the valid parent is not asked, if that is another one.
-        exposure: What became of a well-formed lie.
-        left_aside: Queries that were answered without the index.
+        by_itself: The result if the valid parent is not asked, if that is different.
+        exposure: The effect of a well-formed lie.
+        left_aside: Number of queries that were answered without the index.
     """
 
     result: Result | None = None
@@ -93,7 +93,7 @@ class _Done:
 
 
 def tasks(cases: Sequence[GoldenCase], only: Sequence[Operation] = ()) -> list[Task]:
-    """Work of a run: cases in their order, operations in theirs."""
+    """The tasks of a run: cases in their order, and for each case its operations in order."""
     return [
         (golden, operation)
         for golden in cases
@@ -116,13 +116,13 @@ def run(
     Args:
         cases: The cases, parents included.
         settings: The driver's command, limits, and how to run.
-        expectations: What is known to fail.
-        revision: The cases that count; without one, all do.
-        progress: Called with the number of tasks that are done, of how many, and the id of the last one's case.
-        times: Filled with what took how long.
+        expectations: The expected failures.
+        revision: The cases that count; without it, all cases do.
+        progress: Called with the number of completed tasks, the number of tasks, and the id of the last task's case.
+        times: Filled with the times of the tasks.
 
-    Returns:
-        The result. Nothing that a driver does raises, once it has answered ``hello``.
+        Returns:
+            The report. After a driver has answered ``hello``, none of its errors raises an exception.
 
     Raises:
         CannotStartError: There is no such program, or it does not answer ``hello``.
@@ -150,7 +150,7 @@ def run(
         new = list(unseen(driver, [one.result for one in done if one.result]))
     finally:
         driver.close()
-    # What an unstable driver answers about a parent tells nothing about the case.
+    # The answer of an unstable driver about a parent shows nothing about the case.
     results = [(driver.is_unstable and one.by_itself) or one.result for one in done if one.result]
     if not any(golden.stands_alone for golden in cases):
         results = credited([golden.case for golden in cases], results)
@@ -177,10 +177,10 @@ def run(
 def declared(
     cases: Sequence[GoldenCase], settings: Settings
 ) -> tuple[HelloAnswer | None, int, list[NotAsked]]:
-    """Greet a driver, and say what a run would ask.
+    """Greet a driver, and count the questions of a run.
 
     Returns:
-        Its greeting, how many questions it would be asked, and how many each capability that it does not declare would add.
+        Its greeting, the number of questions, and the number that each undeclared capability would add.
 
     Raises:
         CannotStartError: There is no such program, or it does not answer ``hello``.
@@ -192,7 +192,7 @@ def declared(
 
 
 class _Asking:
-    """Asks for operations on cases, and judges what comes."""
+    """Asks for operations on cases, and judges the answers."""
 
     def __init__(
         self, driver: DriverUnderTest, hello: HelloAnswer | None, settings: Settings, times: Times
@@ -202,10 +202,10 @@ class _Asking:
         self.accidents = Accidents(hello.raises if hello else None)
         self._of_parents: dict[str, Result] = {}
         self.refused: set[str] = set()
-        """Ids of cases whose file was refused, where a reader may refuse it or give its rows."""
+        """Ids of cases whose file was refused although it is valid: a reader may refuse it or return its rows."""
 
     def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[Task], list[NotAsked]]:
-        """The tasks that the driver declares to be able to do, the others, and what these take."""
+        """The tasks that the driver's capabilities allow, the other tasks, and the capabilities that these need."""
         if self.hello is None:
             return list(work), [], []
         chosen_tasks: list[Task] = []
@@ -236,7 +236,7 @@ class _Asking:
     # ------------------------------------------------------------------------------------- one request a question
 
     def _others(self, golden: GoldenCase, operation: Operation) -> _Done:
-        """Later requests are made if earlier answers are right."""
+        """Make the later requests of an operation, if the earlier answers are right."""
         case = golden.case
         result = Result(case.id, case.family, operation, "passed", rules=case.rules or None)
         for number, expected in enumerate(ASKING[operation].expected(case)):
@@ -255,7 +255,7 @@ class _Asking:
         return _Done(result)
 
     def _is_inherited(self, golden: GoldenCase, result: Result) -> bool:
-        """Whether the rows of a damaged file are wrong, and those of its valid parent, which has the same, in the same words."""
+        """Whether the rows of a damaged file are wrong in the same words as those of its valid parent, which has the same rows."""
         parent = golden.parent
         wrong = result.outcome in ("failed", "exposed") and not (result.actual or "").startswith("reject")
         if parent is None or not wrong or golden.rows is None or golden.rows != parent.rows:
@@ -277,7 +277,7 @@ class _Asking:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             bench = Bench(golden, Path(name), self.driver.inspector, self.accidents)
             request = asking.request(bench, expected)
-            # A writer gets rows or a value, and nothing to copy from.
+            # A writer gets only rows or a value, so it cannot copy a file.
             if not isinstance(request, protocol.EncodeRequest):
                 bench.hand_over()
             reply = self.driver.ask(request, bench.folder)
@@ -397,7 +397,7 @@ class _Asking:
     def _unstable_scan(
         self, golden: GoldenCase, judged: Sequence[Judged], before: Mapping[int, Judged]
     ) -> Result:
-        """The result where every answer is right in the end, and some were only when a fresh process was asked."""
+        """The result if every answer is right in the end, but some only in a fresh process."""
         one = worst(list(before.values()))
         first = [before.get(place, each) for place, each in enumerate(judged)]
         result = self._scan_result(golden, one, query_result(one, first, None))
@@ -422,14 +422,14 @@ class _Asking:
 
 
 def _inherited(result: Result) -> Result:
-    """The result where the valid parent is answered in the same wrong way."""
+    """The result if the answer about the valid parent is wrong in the same way."""
     about = result.case, result.family, result.operation
     reason = "equally wrong about its valid parent"
     return Result(*about, "inherited", reason, result.rules, query=result.query, answered=result.answered)
 
 
 def _cause_of_scan(one: Judged, blame: Blame | None) -> str:
-    """How rows differ, and whether they also differ if the index is not used; then `read` is wrong, too."""
+    """The difference of the rows, and whether it also occurs without the index; then `read` is wrong, too."""
     cause = one.judgement.cause
     return f"{cause}, {blame}" if blame not in (None, "without it too") else cause
 
@@ -441,7 +441,7 @@ def _answered(judged: Sequence[Judged]) -> AnsweredQueries:
 
 
 def _unstable(first: Result, told: str) -> Result:
-    """The result where the answer was wrong, and right when a fresh process was asked; ``told`` is the right one."""
+    """The result if the answer was wrong, but right in a fresh process; ``told`` is the right answer."""
     reason = f"{first.reason}; a fresh process returns the right answer"
     actual = f"{first.actual or first.reason}; from a fresh process: {told}"
     return dataclasses.replace(first, outcome="unstable", reason=reason, actual=actual, pin=None)

@@ -1,7 +1,7 @@
-"""The operation ``scan``: many queries about one case, and what their answers amount to.
+"""The operation ``scan``: many queries about one case, and their combined result.
 
 Every query is asked with the index.  If the answer is wrong, the query is repeated without the index, and on
-the valid parent. This separates the effect of an index from the reader's own mistakes.
+the valid parent. This separates the effect of an index from errors of the reader itself.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from pqassay_suite.judging.pins import pin_of
 from pqassay_suite.judging.row_answers import counted, judged_rows, types_of
 
 MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8, "DIR": 6}
-"""Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
+"""Most queries about a case, for families whose files mostly have no page index; such a file needs fewer queries."""
 
 MOST_HANGS = 2
-"""Queries of a case that take too long, after which nothing more is asked about it: each costs the time that a request may take."""
+"""Number of timeouts among the queries of a case after which no more are asked, because each may take the full time of a request."""
 
 NOT_ASKED = NoAnswer("crashed", f"not asked after {MOST_HANGS} queries that took too long", timed_out=True)
 
@@ -45,14 +45,14 @@ GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "declined
 
 @dataclass(frozen=True)
 class KnownQuery:
-    """A query and the rows that it must give, of these records of the file."""
+    """A query and its right rows, among these records of the file."""
 
     query: CaseQuery
     rows: Sequence[Sequence[Value]]
     records: Sequence[Mapping[str, Value]] = field(default=(), repr=False)
 
     def selection(self) -> Selection:
-        """From what the query selects."""
+        """The rows that the query selects from."""
         names = columns_of(self.query.predicate)
         rows = [[record[name] for name in self.query.columns] for record in self.records]
         return Selection(
@@ -62,17 +62,17 @@ class KnownQuery:
 
 @dataclass(frozen=True)
 class Judged:
-    """A query and what came of it.
+    """A query and its result.
 
     Attributes:
         known: The query.
         judgement: Whether the answer is right.
-        no_answer: Why there is none, in its place.
-        is_unsupported: The library does not have what it takes.
-        is_not_known: The same, said by exit status 3: the driver knows nothing of scans of this family.
-        is_left_aside: The index was not used.
-        pin: What came, if it is not right; see `pqassay_suite.judging.pins`.
-        before: Its outcome before, wrong, where it is right now that a fresh process was asked.
+        no_answer: The reason why there is no answer.
+        is_unsupported: Whether the library does not support the query.
+        is_not_known: Whether the driver reported that by exit status 3: it does not support scans of this family.
+        is_left_aside: Whether the index was not used.
+        pin: The pin of an answer that is not right; see `pqassay_suite.judging.pins`.
+        before: The earlier, wrong outcome, if the answer became right in a fresh process.
     """
 
     known: KnownQuery
@@ -91,24 +91,24 @@ class Judged:
 
     @property
     def is_right(self) -> bool:
-        """True if nothing is wrong."""
+        """Whether the answer is right."""
         return self.judgement.right and self.no_answer is None
 
     @property
     def fault(self) -> Fault:
-        """What is wrong."""
+        """The kind of error."""
         if self.no_answer is not None:
             return "crashed" if self.no_answer.outcome == "crashed" else "protocol"
         return self.judgement.fault
 
     @property
     def told(self) -> str:
-        """The actual answer, in words that are the same for equally wrong answers."""
+        """The actual answer, in words that are the same for equal errors."""
         return self.no_answer.reason if self.no_answer is not None else self.judgement.actual
 
 
 def queries_about(golden: GoldenCase) -> list[CaseQuery]:
-    """The queries about a case; those about a damaged file are derived from its valid parent."""
+    """The queries about a case; for a damaged file, they are derived from its valid parent."""
     rows, good, mutation = golden.rows, golden.parent or golden, golden.case.mutation
     if rows is None:
         return []
@@ -123,18 +123,18 @@ def queries_about(golden: GoldenCase) -> list[CaseQuery]:
 
 
 def damaged_column(case: Case, facts: FileFacts) -> str | None:
-    """The top-level column in which a case differs from its parent; ``None`` where the damage is in no one column."""
+    """The top-level column in which a case differs from its parent; ``None`` if the damage is not in a single column."""
     found = _COLUMN.search(case.mutation.path) if case.mutation is not None else None
     place = int(found[1]) if found else len(facts.leaves)
     return facts.leaves[place] if place < len(facts.leaves) else None
 
 
 _COLUMN = re.compile(r"(?:\bcolumns|column_chunks|column_descriptors|column_orders)\[(\d+)\]")
-"""Where a path names a column, by its position among the leaves."""
+"""The part of a path that names a column by its position among the leaves."""
 
 
 def records_of(rows: Rows) -> list[dict[str, Value]]:
-    """Rows by the names of their columns."""
+    """Rows as mappings from the names of their columns."""
     names = rows.names()
     return [dict(zip(names, values, strict=True)) for values in rows.values()]
 
@@ -142,7 +142,7 @@ def records_of(rows: Rows) -> list[dict[str, Value]]:
 def wanted_rows(
     records: Sequence[Mapping[str, Value]], query: CaseQuery, semantics: Semantics
 ) -> list[list[Value]]:
-    """The rows that a query must give, under the comparisons that the driver declares."""
+    """The right rows of a query, under the comparisons that the driver declares."""
     return [
         [record[name] for name in query.columns]
         for record in records
@@ -151,7 +151,7 @@ def wanted_rows(
 
 
 class Scanning:
-    """Scans of one case, by all of its queries or by the first `most` of them; exchanges are kept in a folder, if there is one."""
+    """Scans of one case, by all of its queries or by the first `most` of them; exchanges are kept in a folder, if one is given."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class Scanning:
         self.queries = list(islice(self._known(queries_about(golden)), most))
 
     def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
-        """The queries whose answers we know ourselves: values without an order are not compared."""
+        """The queries with known answers: values without an order are not compared."""
         records = records_of(self.golden.rows or Rows([], []))
         for query in asked:
             try:
@@ -179,7 +179,7 @@ class Scanning:
                 continue
 
     def ask(self) -> list[Judged]:
-        """All queries with the index; bad answers again in a fresh process, if this one had answered before."""
+        """The results of all queries with the index; bad answers are retried in a fresh process, if this one had answered before."""
         judged = self._asked(self.golden, self.queries, "on")
         if any(not one.is_right for one in judged) and self.driver.may_ask_again():
             self.driver.start_afresh()
@@ -193,7 +193,7 @@ class Scanning:
         return judged
 
     def blames(self, wrong: Sequence[Judged]) -> list[Blame | None]:
-        """Whether each wrong answer is right without the index, and whether that is the index's doing or a filter's."""
+        """For each wrong answer, whether it is right without the index, and whether the index or a filter causes the error."""
         right: Blame = "by the index" if self.switches_off else "of the filter"
         found = self._asked(self.golden, [one.known for one in wrong], "off")
         return [
@@ -202,7 +202,7 @@ class Scanning:
         ]
 
     def inherited(self, wrong: Sequence[Judged]) -> list[bool]:
-        """Whether the valid parent is answered equally wrong."""
+        """For each wrong answer, whether the answer about the valid parent is equally wrong."""
         if self.golden.parent is None or self.golden.rows != self.golden.parent.rows:
             return [False] * len(wrong)
         parents = self._asked(self.golden.parent, [one.known for one in wrong], "on")
@@ -254,7 +254,7 @@ def _verdict(bench: Bench, known: KnownQuery, reply: Reply) -> Judged:
 
 
 def _without_folder(one: Judged, bench: Bench) -> Judged:
-    """What is wrong, in words that are the same in the next run, and about another file that is answered wrong alike."""
+    """The judgement in words that are the same in the next run, and for another file with an equal error."""
     if one.is_right:
         return one
     if (none := one.no_answer) is not None:
@@ -264,7 +264,7 @@ def _without_folder(one: Judged, bench: Bench) -> Judged:
 
 
 def scan_request(bench: Bench, asked: Sequence[CaseQuery], index: Index) -> protocol.ScanRequest:
-    """The request that carries some queries of a case."""
+    """The request for some queries of a case."""
     return protocol.ScanRequest(
         protocol.PROTOCOL,
         "scan",
@@ -277,7 +277,7 @@ def scan_request(bench: Bench, asked: Sequence[CaseQuery], index: Index) -> prot
 
 
 def worst(judged: Sequence[Judged]) -> Judged:
-    """The gravest of wrong answers, the first of several."""
+    """The gravest of some wrong answers; the first if several are equal."""
     return min(judged, key=lambda one: GRAVITY.index(one.fault))
 
 
@@ -287,7 +287,7 @@ def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame
     Args:
         case: The case.
         judged: All queries.
-        blames: By the places of wrong answers: an answer that is also wrong without the index is not caused
+        blames: By the positions of wrong answers. An answer that is also wrong without the index is not caused
             by the lie; if that is unknown because the driver hangs, it may be.
     """
     misled = [
@@ -310,6 +310,6 @@ def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame
 
 
 def query_result(one: Judged, judged: Sequence[Judged], blame: Blame | None) -> QueryResult:
-    """The worst query, for a result."""
+    """The result of the worst query, for the report."""
     wrong = sum(not other.is_right for other in judged)
     return QueryResult(one.query.predicate, one.query.columns, len(judged), wrong, blame)

@@ -1,4 +1,4 @@
-"""A file that no driver has seen, drawn at the end of a run: answers kept for golden files are of no use for it."""
+"""A random file at the end of a run, which no driver has seen: stored answers to golden files cannot help with it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pqassay_suite.judging.bench import described
 from pqassay_suite.judging.row_answers import rows_of
 
 ENOUGH = 10
-"""Cases that a driver must pass before it is asked: one that is not finished yet may answer by tables."""
+"""Cases that a driver must pass before it is asked, because an unfinished driver may use stored answers."""
 
 
 def unseen(driver: DriverUnderTest, results: Sequence[Result]) -> Iterator[Result]:
-    """A failure for reading, and one for scanning, if `ENOUGH` cases passed and the answer about a new file is wrong."""
+    """Yield a failure of reading, and one of scanning, if the answer about a new file is wrong and `ENOUGH` cases passed."""
     import pyarrow as pa  # noqa: PLC0415 - only a run of a reader needs it
     import pyarrow.parquet as pq  # noqa: PLC0415 - see above
 

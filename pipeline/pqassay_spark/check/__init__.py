@@ -1,6 +1,6 @@
 """Checks on executors: `pqassay check` of a lake, with the same report, and a table of findings that remembers verdicts.
 
 Contents: listing, packing and judging of targets on executors, and the findings table; samples and estimates
-are those of `pqassay_lake`.  What
-never comes in: a verdict; each file is judged by `pqassay.judge`, as on one machine.
+are those of `pqassay_lake`.  Excluded:
+verdicts; `pqassay.judge` judges each file, as on one machine.
 """

@@ -1,4 +1,4 @@
-"""Judging on an executor: the files of one task are judged as `pqassay check` judges them."""
+"""Judging on an executor: judge the files of one task as `pqassay check` does."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pqassay.tables.kept import kept_states
 from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
 
 Verdict = tuple[Judged, str | None]
-"""A verdict, and the etag that an object had before it was judged."""
+"""A verdict, and the etag of the object before it was judged."""
 
 
 @dataclass(frozen=True)
 class Means:
-    """The means of judging: tasks, and limits for one file.
+    """How executors are used: tasks, and limits for one file.
 
     Attributes:
-        tasks: Tasks to cut the work into; see `pqassay_spark.check.spark_judging.default_tasks`.
+        tasks: Number of tasks; see `pqassay_spark.check.spark_judging.default_tasks`.
         timeout: Seconds for one file, as in `pqassay.check`.
-        memory: Bytes for one process, as in `pqassay.check`; the default is shared by the tasks of a machine.
-        judge: What judges some files on an executor.
+        memory: Bytes for one process, as in `pqassay.check`; by default, the tasks of a machine share its memory.
+        judge: Function that judges some files on an executor.
     """
 
     tasks: int | None = None
@@ -38,14 +38,14 @@ class Means:
 
 @dataclass(frozen=True)
 class Judging:
-    """The way in which the files of every task are judged.
+    """Settings for judging the files of every task.
 
     Attributes:
         settings: As in `pqassay check`.
         means: Limits for one file, in a process beside the executor's Python; see `pqassay.judge.workers.WorkerLimits`.
-        is_isolated: Whether files are judged in such a process: it may crash, hang or take all memory, and costs one file then.
-        at_once: Tasks that may run on one machine at the same time, among which memory is shared.
-        wants_etags: Whether the etags of objects are asked for; that takes one request for each.
+        is_isolated: Whether files are judged in such a process; if it crashes, hangs or takes all memory, only one file is lost.
+        at_once: Most tasks that run on one machine at the same time and share its memory.
+        wants_etags: Whether to request the etags of objects, which takes one request for each.
     """
 
     settings: Settings
@@ -60,21 +60,21 @@ def judged_task(judging: Judging, task: bytes, count: Count) -> bytes:
     """Judge the files of a task.
 
     Args:
-        judging: How.
+        judging: The settings.
         task: A packed list of targets.
         count: Called with each file.
 
     Returns:
-        Packed: a list with the `Verdict` on each target, in order; or a text that says why no file can be judged here.
+        Packed: a list with the `Verdict` on each target, in order; or a text with the reason why no file can be judged here.
     """
     targets: list[Target] = unpacked(task)
     coverages: dict[object, Coverage] = {}
-    # Asked for first: what changes while it is judged shall not look unchanged the next time.
+    # Etags come first: an object that changes while it is judged must not look unchanged next time.
     etags = [etag(target) if judging.wants_etags else None for target in targets]
     results: list[Judged] = []
     try:
         for report, coverage in _judged(targets, judging):
-            # Files of a task share one object, so that it travels once.
+            # Files of a task share one object, so it is sent only once.
             results.append((report, coverages.setdefault(coverage.identity, coverage)))
             count((1, len(report.findings)))
     except UsageError as error:
@@ -98,14 +98,14 @@ def _judged(targets: Sequence[Target], judging: Judging) -> Generator[Judged]:
 
 
 def etags_task(task: bytes, count: Count) -> bytes:
-    """Ask for the etags of some objects, on an executor.
+    """Request the etags of some objects, on an executor.
 
     Args:
         task: A packed list of targets.
-        count: Told about each.
+        count: Called with each target.
 
     Returns:
-        Packed: their etags, in order; ``None`` where there is none.
+        Packed: their etags, in order; ``None`` for an object without one.
     """
     targets: Sequence[Target] = unpacked(task)
     found = [etag(target) for target in targets]

@@ -1,6 +1,6 @@
-"""The check of many files on Spark: what `pqassay.check` finds, judged on executors.
+"""The check of many files on Spark: the result of `pqassay.check`, with judging on executors.
 
-The judge finds the files, says how they are judged, and makes the report; a findings table and a sample are those of `pqassay_lake`.
+The judge finds the files, makes the plan and the report; findings tables and samples are those of `pqassay_lake`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class OnExecutors:
-    """Files are judged on the executors of a session, as `pqassay.judge.checker.Work`.
+    """Judges files on the executors of a session, as `pqassay.judge.checker.Work`.
 
     Args:
-        session: Gives the session; not called if there is nothing to do.
+        session: Returns the session; not called if there is nothing to do.
         means: How the executors are used.
         tell: Called with the numbers of judged files, of all files, and of findings so far.
     """
@@ -41,11 +41,11 @@ class OnExecutors:
         self._session, self._means, self._tell = session, means, tell
 
     def judge(self, plan: CheckPlan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
-        """See `pqassay.judge.checker.Work.judge`.
+        """Judge files, see `pqassay.judge.checker.Work.judge`.
 
         Raises:
             UsageError: The limit on memory is too low for any process.
-            JobError: The executors cannot do it, and why.
+            JobError: The executors cannot do it; the message gives the reason.
         """
         if targets:
             yield from judged(
@@ -53,7 +53,7 @@ class OnExecutors:
             )
 
     def etags(self, targets: Sequence[Target]) -> Sequence[str | None]:
-        """The etags of objects, asked for on the executors."""
+        """The etags of objects, requested on the executors."""
         if not targets:
             return []
         spark = self._session()
@@ -82,7 +82,7 @@ def check(
 ) -> Report:
     """Check files on the executors of a Spark session.
 
-    The arguments that `pqassay.check` has as well mean the same here.
+    Arguments of `pqassay.check` have the same meaning here.
 
     Args:
         spark: The session. Its executors need this package (`pqassay_spark.jobs.shipping.ship_package` sends it) and see
@@ -90,19 +90,19 @@ def check(
         target: A path, a pattern or a URI, or several of them.
         timeout: Seconds for one file; see `pqassay.check`.
         memory: Bytes for one process; see there. The default is shared by the tasks of one machine.
-        tasks: Tasks to cut the work into.
-        sample: How many files to judge; the others are ignored in the report, and none of them counts as passed.
+        tasks: Number of tasks.
+        sample: How many files to judge; the others are reported as ignored, not as passed.
         out: Folder of a findings table to write; see `pqassay_lake.history.findings_table`.
-        incremental: Reuse what that table says about unchanged files.
+        incremental: Reuse the verdicts of that table for unchanged files.
         tell: Called with the numbers of judged files, of all files, and of findings so far.
         **options: See `pqassay.judge.checker.CheckOptions`.
 
     Returns:
-        The report that `pqassay.check` makes of the same files.
+        The same report as `pqassay.check` for the same files.
 
-    Raises:
-        UsageError: As `pqassay.check`; or the table cannot be where it is wanted, cannot be read or written.
-        JobError: The executors cannot do it, and why.
+        Raises:
+            UsageError: As in `pqassay.check`; or the table cannot be in that folder, or cannot be read or written.
+            JobError: The executors cannot do it; the message gives the reason.
     """
     started = time.time_ns()
     work = OnExecutors(lambda: spark, Means(tasks, timeout, memory), tell)

@@ -1,4 +1,4 @@
-"""Bringing files to the executors, in tasks of about the same work, and their verdicts back."""
+"""Send files to the executors, in tasks of similar size, and collect their verdicts."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TASKS_PER_CORE = 8
-"""Tasks for each core, as far as there are files: at the end no core waits long for the last one."""
+"""Tasks per core, if there are enough files: no core then waits long for the last task."""
 
 FILES_PER_TASK = 1000
-"""Files of one task at most, about: what is lost when a machine goes away, and how often progress is heard of."""
+"""Approximate limit of files per task, which limits lost work when a machine fails, and the time between progress reports."""
 
 LEAST_WORK = 4 << 20
-"""Bytes that a task should have at least, with `PER_FILE` for each file: starting it takes some milliseconds."""
+"""Least bytes of a task, with `PER_FILE` added for each file, because starting a task takes some milliseconds."""
 
 LEAST_DECODED = 32 << 20
-"""Bytes that a task should have at least where a process of its own is started for it, which takes a tenth of a second."""
+"""Least bytes of a task that starts its own process, because that takes a tenth of a second."""
 
 READ_PER_FILE = 1 << 20
-"""Bytes of a file that count towards the work of its task where no values are read."""
+"""Most bytes per file that count as work of a task if no values are read."""
 
 PER_FILE = 64 << 10
-"""Bytes that could be decoded while a file is opened and its metadata are judged."""
+"""Work per file in bytes: as much could be decoded while a file is opened and its metadata are judged."""
 
 Tell = Callable[[int, int, int], object]
-"""Told how many files are judged, how many there are, and how many findings were found so far."""
+"""Called with the number of judged files, of all files, and of findings so far."""
 
 
 def judged(
@@ -70,7 +70,7 @@ def judged(
 
     Raises:
         UsageError: The limit on memory is too low for any process.
-        JobError: The executors cannot do it, and why.
+        JobError: The executors cannot do it; the message gives the reason.
     """
     require_memory(means.memory)
     positions = packed_positions(targets, settings.tier, means.tasks, cores(spark))
@@ -98,13 +98,13 @@ def judged(
     except JobError as error:
         if not error.is_crash or judging.is_isolated:
             raise
-        # Some file takes the executor's Python along: in a process of its own it costs itself only.
+        # Some file crashes the executor's Python: in a separate process, only that file is lost.
         results = attempt(replace(judging, is_isolated=True))
     return in_order(positions, results, len(targets))
 
 
 def located(targets: Sequence[Target]) -> list[Target]:
-    """The same files by paths that mean the same to executors, whose current folder is another one."""
+    """The same files with absolute paths, because the current folder of executors is different."""
     here = os.getcwd()  # noqa: PTH109 - text of any bytes, as the paths are
 
     def absolute(path: str) -> str:
@@ -120,9 +120,9 @@ def located(targets: Sequence[Target]) -> list[Target]:
 
 
 def packed_positions(targets: Sequence[Target], tier: Tier, tasks: int | None, cores: int) -> list[list[int]]:
-    """Cut files into tasks of about the same work, that with most work first.
+    """Cut files into tasks with similar work, the largest first; tasks are lists of positions.
 
-    If values are read, the work is the length of a file; otherwise it is about the same for every file.
+    If values are read, the work is the size of a file; otherwise it is about the same for every file.
     """
     if tier == "values":
         sizes = [
@@ -136,7 +136,7 @@ def packed_positions(targets: Sequence[Target], tier: Tier, tasks: int | None, c
 
 
 def default_tasks(size: int, files: int, cores: int, *, is_deep: bool) -> int:
-    """The number of tasks to cut files into: several for each core if they are worth it, and more where files are very many.
+    """The default number of tasks for some files: several per core if they have enough work, and more for very many files.
 
     >>> default_tasks(0, 10, cores=2, is_deep=False), default_tasks(1 << 30, 10, cores=2, is_deep=True)
     (2, 16)
@@ -151,7 +151,7 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
     """Put the verdicts of all tasks into the order of the targets.
 
     Raises:
-        UsageError: A task says that no file can be judged.
+        UsageError: A task reports that no file can be judged.
     """
     verdicts_by_position: dict[int, Verdict] = {}
     coverages: dict[object, Coverage] = {}
@@ -159,7 +159,7 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
         verdicts: list[Verdict] | str = unpacked(result)
         if isinstance(verdicts, str):
             raise UsageError(verdicts)
-        # Files of a task share coverages; those of all tasks shall, so that they are not compared file by file.
+        # Files of a task share coverages; sharing them among all tasks makes it unnecessary to compare them file by file.
         shared = {id(coverage): coverage for (_, coverage), _ in verdicts}
         for key, coverage in shared.items():
             shared[key] = coverages.setdefault(coverage.identity, coverage)
@@ -169,7 +169,7 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
 
 
 def tasks_on_one_machine(spark: SparkSession) -> int:
-    """The number of tasks that may run on one machine at the same time, as far as the settings say so."""
+    """Most tasks that may run on one machine at the same time, according to the settings."""
     conf: Any = spark.conf if connected.is_connected(spark) else spark.sparkContext.getConf()
     master = str(conf.get("spark.master", None) or "")
     if master.startswith("local-cluster["):  # executors and their cores, all of this machine

@@ -1,4 +1,4 @@
-"""Listing folders of stores on executors: a store answers with a thousand names at a time, one answer after the other.
+"""Listing folders of stores on executors, because a store returns only a thousand names per request.
 
 Spark's own listing (``binaryFile``) omits names that begin with ``_`` or ``.``, so ``_pm`` and ``_metadata``
 files would never be judged. It also spells unusual names differently.  Here pyarrow lists, as in `pqassay
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FOLDERS_PER_CORE = 4
-"""Folders for each core that are enough to begin with: some hold more than others."""
+"""Folders per core before the executors start, because some folders have more files than others."""
 
 LEVELS = 4
-"""Levels below the folder that the driver lists in search of enough folders."""
+"""Levels below the folder that the driver lists to get enough folders."""
 
 
 class SparkListing:
-    """Lists as `pqassay.stores.remote.listing` does, with the help of executors where there is much to list."""
+    """Lists as `pqassay.stores.remote.listing` does, on executors if there is much to list."""
 
     def __init__(self, session: Callable[[], SparkSession]) -> None:
-        """Take the session from ``session`` when it is needed: not before there are two folders in a store."""
+        """Take the function that returns the session; it is called only if a store has at least two folders."""
         self._session = session
 
     def __call__(self, folder: StorePlace) -> Iterator[ListedFile]:
         """Yield every file in a folder and in the folders below it, in order.
 
         Raises:
-            OSError: The store does not list it.
-            JobError: The executors cannot list it, and why.
+            OSError: The store cannot be listed.
+            JobError: The executors cannot list it; the message gives the reason.
         """
         depth = len(split(folder.path))
         files: list[ListedFile] = []
@@ -58,7 +58,7 @@ class SparkListing:
         yield from sorted([*files, *self._below(folder.store, folders, depth)])
 
     def _enough(self, level: int) -> int:
-        """Folders of one level with which the executors begin; a single one is never enough."""
+        """The number of folders of one level that is enough for the executors; a single one is never enough."""
         return 2 if level == LEVELS - 1 else FOLDERS_PER_CORE * cores(self._session())
 
     def _below(self, store: str, folders: list[str], depth: int) -> list[ListedFile]:
@@ -81,11 +81,11 @@ def list_task(task: bytes, count: Count) -> bytes:
     """List some folders with everything below them, on an executor.
 
     Args:
-        task: Packed: the store, the paths of the folders, and the number of names that all paths begin with.
+        task: Packed: the store, the paths of the folders, and the number of names in the common prefix of all paths.
         count: Called with the number of files.
 
-    Returns:
-        Packed: the files, or a text that says why they cannot be listed.
+        Returns:
+            Packed: the files, or a text with the reason why they cannot be listed.
     """
     store, folders, depth = unpacked(task)
     try:

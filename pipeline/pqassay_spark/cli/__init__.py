@@ -1,1 +1,1 @@
-"""The command `pqassay spark`: options in, jobs started, text and exit codes out."""
+"""The command `pqassay spark`: its options, text and exit codes."""

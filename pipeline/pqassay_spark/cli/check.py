@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pqassay_spark.check.run import OnExecutors
 
 FILES_NAMED = 20
-"""Files with findings up to which each has a block of its own; of more, tables tell."""
+"""Most files with findings that are listed one by one; more files are summarized in tables."""
 
 EPILOG = """Examples:
 
@@ -54,7 +54,7 @@ def check(
 
 
 def _show(request: Request, report: Report, notes: list[str]) -> None:
-    """Print the report, and what must be said beside it: in the text, or on stderr where the report is data."""
+    """Print the report and its notes; if the report is data, the notes are printed on stderr."""
     if request.table is not None:
         notes = [*notes, f"findings table: {request.table}"]
 
@@ -74,7 +74,7 @@ def _show(request: Request, report: Report, notes: list[str]) -> None:
 def _on_spark(
     request: Request, tasks: int | None, master: str | None, *, ship: bool
 ) -> Generator[tuple[OnExecutors, None]]:
-    """Judge on executors; Spark is started when there is something to judge, and stopped in any case."""
+    """Judge on executors; Spark is started when there is something to judge, and always stopped."""
     from pqassay.cli.progress_bar import progress_bar
     from pqassay_spark.check.executor_judging import Means
     from pqassay_spark.check.run import OnExecutors

@@ -28,7 +28,7 @@ EXAMPLE = epilog(
 )
 
 MOST_REFUSED = 20
-"""Refused files that are named one by one."""
+"""Most refused files that are named one by one."""
 
 DEFAULT_MAX_BYTES = 16 << 20
 
@@ -126,7 +126,7 @@ def _add_to_directories(
     master: str | None,
     ship: bool,
 ) -> None:
-    """Add indexes to the index directories of all files, and say what became of them."""
+    """Add indexes to the index directories of all files, and print the outcome."""
     with reported(path):
         from pqassay.cli.progress_bar import progress_bar
         from pqassay_spark.index.directory import WantedIndex, index_directories
@@ -159,7 +159,7 @@ def _add_to_directories(
 
 
 def tell(done: IndexRun) -> None:
-    """Print what a run did, and exit with 1 if files were refused and with 2 if there were none at all."""
+    """Print the outcome of a run; exit with 1 if files were refused, and with 2 if there were no files."""
     for warning in done.warnings:
         typer.echo(printable(f"warning: {warning}"), err=True)
     tell_refused(done)
@@ -179,7 +179,7 @@ def tell(done: IndexRun) -> None:
 
 
 def tell_refused(done: Run[Any]) -> None:
-    """Print on stderr which files were refused and why, and how many more there are; stop if there was no file at all."""
+    """Print the refused files and the reasons on stderr, and how many more there are; exit if there were no files."""
     for file in done.refused[:MOST_REFUSED]:
         typer.echo(f"refused  {printable(file.name)}: {printable(file.reason)}", err=True)
     if len(done.refused) > MOST_REFUSED:
@@ -199,7 +199,7 @@ def counted(count: int, noun: str) -> str:
 
 @contextlib.contextmanager
 def reported(path: str) -> Generator[None]:
-    """Turn what ends a whole command into one line on stderr and an exit code."""
+    """Convert errors that end a whole command to one line on stderr and an exit code."""
     try:
         yield
     except (UsageError, Refused) as error:

@@ -79,7 +79,7 @@ def pm(
 
 
 def tell(done: Run[PmOutcome]) -> None:
-    """Print what a run did, and exit with 1 if files were refused and with 2 if there were none at all."""
+    """Print the outcome of a run; exit with 1 if files were refused, and with 2 if there were no files."""
     from pqassay_spark.index.file_work import Outcome
 
     tell_refused(done)

@@ -78,8 +78,8 @@ def produce(
     if files > rows:
         stop(f"--rows {rows} are too few for --files {files}: each file needs a row.")
     column = partition_by.value if partition_by else None
-    # Hadoop takes what follows the scheme literally: a colon in a bare path would end a scheme, and a
-    # percent-encoded path would be written as it is spelt.
+    # Hadoop uses the text after the scheme literally: in a bare path, a colon would end a scheme, and a
+    # percent-encoded path would be written in its encoded form.
     target = f"file://{out.resolve()}"
     with command_session(master) as spark, reported(out):
         from pqassay_spark.produce.sales import write_sales
@@ -101,7 +101,7 @@ def produce(
 
 
 def produce_matrix(out: Path, master: str | None) -> None:
-    """Write the matrix of what Spark's writer can do, into a new directory."""
+    """Write a table for each option and type of Spark's writer, into a new directory."""
     if out.exists():
         stop(f"{out} exists. Choose another directory for --matrix.")
     with command_session(master) as spark, reported(out):
@@ -113,7 +113,7 @@ def produce_matrix(out: Path, master: str | None) -> None:
 
 @contextmanager
 def reported(out: Path) -> Generator[None]:
-    """Turn what Spark says when it cannot write into one line and an exit code."""
+    """Convert errors of Spark when it cannot write to one line and an exit code."""
     from pqassay_spark.jobs.spark_jobs import is_of_spark, java_is_gone
     from pqassay_spark.jobs.start import plain_words
 
@@ -128,7 +128,7 @@ def reported(out: Path) -> Generator[None]:
 
 
 def require_local_text(out: Path) -> None:
-    """Exit for what Spark would write to another place than the user means, or could not name."""
+    """Exit for a path that Spark would write to another place, or could not name."""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", str(out)):
         stop(f"{out} is a URI; OUT is a directory of this machine.")
     try:
@@ -144,13 +144,13 @@ WRITTEN = re.compile(
 
 
 def refuse_target(out: Path, *, overwrite: bool) -> None:
-    """Exit unless ``out``, which exists, may be replaced: only what Spark wrote, and only when told to."""
+    """Exit unless ``out``, which exists, may be replaced: only with ``overwrite``, and only if Spark wrote everything in it."""
     if not overwrite:
         stop(f"{out} exists. Choose another directory, or replace it with --overwrite.")
     if not out.is_dir():
         stop(f"{out} is not a directory; it is not replaced.")
     names = os.listdir(out)
-    # A run that was killed leaves what it began, one that failed an empty directory.
+    # A killed run leaves its incomplete output, and a failed run an empty directory.
     if names and not {"_SUCCESS", "_temporary"} & {*names}:
         stop(
             f"{out} has no file _SUCCESS, so it is not a finished output of Spark; it is not replaced. "
@@ -162,7 +162,7 @@ def refuse_target(out: Path, *, overwrite: bool) -> None:
 
 
 def foreign_entry(out: Path) -> str | None:
-    """Something in a directory that Spark did not write, by its path below; Spark removes whatever there is."""
+    """The relative path of an entry in a directory that Spark did not write; Spark would remove it."""
     for folder, folders, files in os.walk(out):
         for name in sorted(folders):
             if ("=" not in name and name != "_temporary") or Path(folder, name).is_symlink():

@@ -1,4 +1,4 @@
-"""Sessions of the commands of ``pqassay spark``: how they start Spark, and how they end when they cannot."""
+"""Spark sessions of the commands of ``pqassay spark``: how they start, and how the command ends if they cannot."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ Ship = Annotated[
 def command_session(master: str | None, *, ship: bool = False) -> Generator[SparkSession]:
     """The Spark session of a command; without Java or Spark, the command ends and says what to install.
 
-    A session that runs already, of a notebook or a job, is used and goes on afterwards.
+    A running session, for example of a notebook or a job, is used and is not stopped afterwards.
 
     Args:
-        master: Where Spark runs; see `open_session`.
-        ship: Whether the package is sent to the executors.
+        master: Address of Spark; see `open_session`.
+        ship: Whether to send the package to the executors.
     """
     from pqassay_spark.jobs.connected import is_connected
     from pqassay_spark.jobs.java import JavaMissingError
@@ -59,7 +59,7 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
         stop(f"Spark is not installed. Install it with: {install('spark')}")
     if not is_connected(session):
         server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
-        if server is not None:  # it would print a traceback when Java goes away, which is said elsewhere
+        if server is not None:  # it would print a traceback when Java ends, which is reported elsewhere
             server.handle_error = _say_nothing
     try:
         if ship:
@@ -74,7 +74,7 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
 
 @contextmanager
 def _same_handler() -> Generator[None]:
-    """Leave Ctrl-C to whom it is left: Spark takes it over as it starts, and raises what commands have other words for."""
+    """Keep the handler of Ctrl-C: Spark replaces it when it starts, and its exceptions differ from those of our commands."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -84,7 +84,7 @@ def _same_handler() -> Generator[None]:
 
 
 def quiet(session: SparkSession) -> None:
-    """Let the commands say in a line what failed, for which Spark takes pages. A server's log is its own."""
+    """Disable Spark's long log messages, because commands report errors in one line. The log of a server is left alone."""
     from pqassay_spark.jobs.connected import is_connected
 
     if not is_connected(session):
@@ -96,7 +96,7 @@ def _say_nothing(*_: object) -> None:
 
 
 def stop_session(session: SparkSession) -> None:
-    """Stop Spark. A Java process that is gone needs no stopping, and must not hide why the command ends."""
+    """Stop Spark. If its Java process has already ended, ignore that, so it does not hide the reason why the command ends."""
     from pqassay_spark.jobs.start import spark_errors
 
     with suppress(OSError, *spark_errors()):

@@ -1,6 +1,6 @@
-"""Indexes of the index directory for all Parquet files of a folder on Spark, again and again.
+"""Add indexes to the index directories of all Parquet files of a folder on Spark, repeatedly.
 
-What is done to one file is `pqassay_reference.directory.embedding.add_indexes`.  A file with fresh entries is
+The work on one file is `pqassay_reference.directory.embedding.add_indexes`.  A file with fresh entries is
 not changed; other entries of a file stay.
 """
 
@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WantedIndex:
-    """Indexes that every file is to have.
+    """Indexes that every file must have.
 
     Attributes:
         type: Their type.
-        columns: Columns, their paths joined by dots: of zone sums the keys and last the measure, of other types each gets an index.
-        granularity: What their parts are.
-        max_bytes: Greatest size of an index.
+        columns: Columns, as paths joined by dots. For zone sums, these are the keys and then the measure; for other types, each
+            column gets an index.
+        granularity: The granularity of their parts.
+        max_bytes: Greatest size of an index in bytes.
     """
 
     type: IndexType
@@ -52,7 +53,7 @@ class WantedIndex:
     max_bytes: int = DEFAULT_LIMIT
 
     def requests(self, metadata: FileMetaData) -> list[Request]:
-        """The indexes of one file. Raises `Refused` if it has no such column."""
+        """The indexes to make in one file. Raises `Refused` if it does not have a column."""
         paths = paths_called(metadata, self.columns)
         together = [tuple(paths)] if self.type is IndexType.ZONE_SUMS else [(path,) for path in paths]
         return [Request(self.type, one, self.granularity, max_bytes=self.max_bytes) for one in together]
@@ -67,17 +68,17 @@ def index_directories(
     inside_table: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Run[FileOutcome]:
-    """Add indexes to every Parquet file of a folder that does not have them as it is.
+    """Add indexes to every Parquet file of a folder that does not have fresh ones.
 
-    Executors and driver see the folder under the same path.  Each file is replaced whole.
+    Executors and driver must see the folder under the same path.  Each file is replaced as a whole.
 
     Args:
         spark: The session.
         root: The folder, or a single file.
         wanted: The indexes.
-        force: Make them again where they are fresh.
+        force: Replace fresh indexes as well.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
-        progress: Is told how many files are done, of how many.
+        progress: Called with the number of completed files, and of all files.
 
     Raises:
         UsageError: There is no such folder.
@@ -135,7 +136,7 @@ def _index_all(
 
 
 def missing(path: str, wanted: WantedIndex, *, force: bool = False) -> list[Request]:
-    """The indexes of which a file has no entry that describes its data as they are, or all; its footer alone is read.
+    """The indexes for which a file has no fresh entry, or all with ``force``; reads only the footer.
 
     Raises:
         Refused: It does not have the columns.

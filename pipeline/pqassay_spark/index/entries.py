@@ -1,6 +1,6 @@
-"""The entries of the index table about one file: the file as it was listed, and what the table lacks of its values.
+"""The entries of the index table for one file: facts from its listing, and values that the table still lacks.
 
-The index in a file gives its values without decoding them, where it proves itself.
+The values come from the index in the file, without decoding, if its companion record proves it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Settings:
 
     Attributes:
         columns: The columns; the first is embedded, all go into the table.
-        table: The folder of the index table; ``None`` where none is kept.
+        table: The folder of the index table; ``None`` for no table.
         run: The number of the run.
-        force: Index again what is fresh.
-        inside_table: Go on inside a table whose manifests record file sizes.
+        force: Whether to index fresh files again.
+        inside_table: Whether to continue inside a table whose manifests record file sizes.
         limit: Greatest payload in bytes.
     """
 
@@ -41,10 +41,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Work(DataFile):
-    """A file to index, as it was listed.
+    """A file to index, with facts from its listing.
 
     Attributes:
-        known: The columns that the table knows of a file of this size and time.
+        known: The columns that the table has for a file of this size and time.
     """
 
     known: frozenset[str] = frozenset()
@@ -53,7 +53,7 @@ class Work(DataFile):
 def entries_of(
     settings: Settings, file: Work, state: WrittenState, columns: Sequence[DistinctValues]
 ) -> list[Entry]:
-    """The entries of the table about columns of a file in some state."""
+    """The entries of the table for columns of a file in the given state."""
     if settings.table is None:
         return []
     return [
@@ -72,7 +72,7 @@ def entries_of(
 
 
 def trusted_values(source: Source, column: str) -> DistinctValues | None:
-    """The values by the index of a column that proves itself; ``None`` if there is none."""
+    """The values in a column's index that is proven; ``None`` if there is none."""
     try:
         index = extract(source)
     except FormatError:
@@ -90,7 +90,7 @@ def trusted_values(source: Source, column: str) -> DistinctValues | None:
 
 
 def unknown_columns(settings: Settings, file: Work, state: WrittenState) -> list[str]:
-    """The columns that belong into the table and are not in it for a file in this state."""
+    """The columns that belong in the table but are missing for a file in this state."""
     if settings.table is None or not _tellable(file.names):
         return []
     is_as_listed = state == WrittenState(file.size, file.modified)
@@ -98,7 +98,7 @@ def unknown_columns(settings: Settings, file: Work, state: WrittenState) -> list
 
 
 def _tellable(names: Iterable[str]) -> list[str]:
-    """The names that a table can hold; if a name is not UTF-8, the file is known by its index alone."""
+    """The names that a table can store; names that are not UTF-8 are omitted, because only the file's own index serves such a file."""
     tellable: list[str] = []
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""Work on files: outcomes, reasons, and patience with others at the same file."""
+"""Work on files: outcomes, reasons, and retries while other processes use the same file."""
 
 # ruff: noqa: PTH119 - paths stay the text that they are
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BusyError
 
 PATIENCE_SECONDS = 10.0
-"""Time that a task waits for another process that writes the same file."""
+"""Seconds that a task waits for another process that writes the same file."""
 
 WORKER_DIED = "the Python worker that read it died twice; is the file damaged, or too large for the memory?"
-"""The reason that a file was given up."""
+"""The reason why work on a file was given up."""
 
 Result = TypeVar("Result")
 
@@ -70,7 +70,7 @@ class Run(Generic[AnyOutcome]):
     files: list[AnyOutcome]
 
     def count(self, outcome: Outcome) -> int:
-        """The number of files that ended so."""
+        """The number of files with an outcome."""
         return sum(file.outcome is outcome for file in self.files)
 
     @property
@@ -80,14 +80,14 @@ class Run(Generic[AnyOutcome]):
 
 
 def answered(attempt: Callable[[], Result], refused: Callable[[str], Result], path: str) -> Result:
-    """Work on one file; an exception becomes the answer that it was refused, since the others must continue.
+    """Work on one file; convert an exception to a refusal, because the other files must continue.
 
-    Another run, or another attempt of the same task, may be at the same file.  The conflict may end soon, so
+    Another run, or another attempt of the same task, may use the same file.  The conflict may end soon, so
     the work is retried for a while.
 
     Args:
         attempt: The work.
-        refused: Makes the answer, of a reason in one line.
+        refused: Makes the refusal from a reason in one line.
         path: The file.
     """
     until = time.monotonic() + PATIENCE_SECONDS
@@ -105,7 +105,7 @@ def answered(attempt: Callable[[], Result], refused: Callable[[str], Result], pa
 
 
 def reason_of(error: Exception, path: str) -> str:
-    """The reason that a file was refused, in one line that does not repeat its path."""
+    """The reason why a file was refused, in one line that does not repeat its path."""
     if isinstance(error, FormatError):
         error.file = None
         reason = str(error)

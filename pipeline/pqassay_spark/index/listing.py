@@ -1,4 +1,4 @@
-"""The data files below a folder: what there is to index, with the size and time by which a change is noticed.
+"""The data files below a folder, each with its size and modification time, by which changes are noticed.
 
 Names and hidden folders are those of ``pqassay check``.  Summaries (``_metadata``), ``_pm`` files and the parts of an index
 table are not data.
@@ -21,15 +21,15 @@ from pqassay_spec.rules.catalogue import DEFAULT_FILE
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One data file, under all names by which links make it known.
+    """One data file, with all names that lead to it through links.
 
     Attributes:
-        path: Where it is opened.
-        names: Its paths relative to the root, their names joined by ``/``; more than one where symbolic links below the
+        path: The path to open it.
+        names: Its paths relative to the root, with names joined by ``/``; several if symbolic links below the
             root lead to it.
-        size: Its bytes.
+        size: Its size in bytes.
         modified: Its modification time in nanoseconds since 1970.
-        trouble: Why it cannot even be looked at; empty if it can.
+        trouble: Why its size and time cannot be read; empty if they can.
         store: URI of its store, in which ``path`` leads to it; empty for a local file.
     """
 
@@ -46,9 +46,9 @@ class Listing:
     """The data files of a folder.
 
     Attributes:
-        root: The folder; of a single file, the folder that it is in.
+        root: The folder; for a single file, the folder that contains it.
         files: The data files, by name.
-        is_folder: Whether a folder was named, no file.
+        is_folder: Whether a folder was listed, not a single file.
         store: URI of the store; empty for a local folder.
     """
 
@@ -61,11 +61,11 @@ class Listing:
 def list_files(root: str | os.PathLike[str]) -> Listing:
     """List the data files of a folder and of those below it, or a single one.
 
-    Symbolic links are followed, each folder once; several that lead to one file make one entry with several names.  Hard
-    links are files of their own: replacing one leaves the others.
+    Symbolic links are followed, each folder once; links to the same file make one entry with several names.  Hard
+    links are separate files, because replacing one leaves the others.
 
     Raises:
-        UsageError: There is nothing under this path.
+        UsageError: There is no file or folder at this path.
     """
     path = local_path(root)
     if targets.is_uri(path):
@@ -88,7 +88,7 @@ def _list_store(uri: str) -> Listing:
     try:
         place = remote.find(remote.parse(uri))
     except (remote.MissingError, OSError):
-        # It went away, or never answered; then what was found says why.
+        # It was removed, or never answered; then the other results give the reason.
         return Listing(
             remote.parse(uri).name,
             [DataFile(target.path, (target.name,), 0, 0, target.trouble) for target in listed],
@@ -120,7 +120,7 @@ def _is_data(target: targets.Target) -> bool:
 
 
 def _is_part_of_index_table(target: targets.Target, name: str) -> bool:
-    """True if a file belongs to an index table that is among the data. Only what is named so is opened."""
+    """Whether a file belongs to an index table that is among the data. Only files with such names are opened."""
     from pqassay_reader.lake import index_table  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
     if index_table.PART_NAME.fullmatch(name) is None:
@@ -129,7 +129,7 @@ def _is_part_of_index_table(target: targets.Target, name: str) -> bool:
         with target.opened() as source:
             metadata, _ = read_footer(source, read_framing(source))
     except (FormatError, OSError):
-        return False  # a data file may be called so; what is wrong with it will be said
+        return False  # a data file may have such a name; its errors are reported later
     key = index_table.VERSION_KEY.decode()
     return any(pair.key == key for pair in metadata.key_value_metadata or [])
 
@@ -147,7 +147,7 @@ def _look_at(target: targets.Target, name: str) -> tuple[DataFile, tuple[int, in
 
 
 def _joined(found: Iterable[tuple[DataFile, tuple[int, int] | None]]) -> Iterable[DataFile]:
-    """Make one entry of symbolic links to one file: two tasks that rewrite it at once would be in each other's way."""
+    """Merge symbolic links to one file into one entry, because two tasks must not rewrite it at once."""
     by_inode: dict[tuple[int, int], list[DataFile]] = {}
     for file, inode in found:
         if inode is None:

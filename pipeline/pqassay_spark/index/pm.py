@@ -1,9 +1,9 @@
-"""Generating ``_pm`` for all Parquet files of a folder on Spark, again and again.
+"""Generate ``_pm`` for all Parquet files of a folder on Spark, repeatedly.
 
-QuestDB keeps ``_pm`` beside ``data.parquet``, one of each in a folder.  Where every folder holds one Parquet file, its ``_pm`` is
-written beside it.  A folder with several cannot hold a ``_pm`` for each; then all go into a folder of their own, which mirrors
-the names: ``into/year=2024/part-0.parquet/_pm``.  Beside each is a link ``data.parquet`` that leads to its Parquet file, since a ``_pm``
-is about the file of that name in its folder.
+QuestDB stores ``_pm`` beside ``data.parquet``, one of each per folder.  If every folder has one Parquet file, its ``_pm`` is
+written beside it.  If a folder has several, all ``_pm`` files go into a separate folder with the same relative
+names: ``into/year=2024/part-0.parquet/_pm``.  A ``_pm`` describes the file ``data.parquet`` in its folder, so each gets a link with
+that name to its Parquet file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FOOTER_BYTES = 16 << 10
-"""Bytes that generating reads of a file, about: its footer, however large the file is. So work is shared out by number."""
+"""Approximate number of bytes that generating reads from a file: its footer. Tasks are therefore balanced by number of files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class PmOutcome(FileOutcome):
     """The outcome of the ``_pm`` of one Parquet file.
 
     Attributes:
-        left_out: How much of what the Parquet file says ``_pm`` cannot say rightly, and does not.
-        lost: How many snapshots the ``_pm`` that was replaced had and this one has not.
+        left_out: Number of facts in the Parquet file that ``_pm`` cannot express correctly, and omits.
+        lost: Number of snapshots in the replaced ``_pm`` that are not in the new one.
     """
 
     left_out: int = 0
@@ -69,21 +69,21 @@ def generate_files(
     blooms: BloomMode = "inlined",
     progress: Callable[[int, int], object] | None = None,
 ) -> Run[PmOutcome]:
-    """Generate ``_pm`` for every Parquet file of a folder for which there is none that describes it as it is.
+    """Generate ``_pm`` for every Parquet file of a folder without a fresh one.
 
-    Executors and driver see the folder under the same path.  Parquet files are only read.
+    Executors and driver must see the folder under the same path.  Parquet files are only read.
 
     Args:
         spark: The session.
         root: The folder, or a single file.
-        into: A folder outside of ``root`` in which the names are mirrored; beside the files by default.
-        force: Generate again what is fresh, with other bloom filters for instance.
-        blooms: What becomes of the files' bloom filters.
-        progress: Is told how many files are done, of how many.
+        into: A folder outside of ``root`` that gets the same relative names; by default, ``_pm`` files are beside the data.
+        force: Also replace fresh files, for example to change their bloom filters.
+        blooms: Treatment of the files' bloom filters.
+        progress: Called with the number of completed files, and of all files.
 
     Raises:
         UsageError: There is no such folder.
-        Refused: A folder holds several Parquet files, and ``into`` is not given; or ``into`` is inside of ``root``.
+        Refused: A folder has several Parquet files, and ``into`` is not given; or ``into`` is inside ``root``.
         JobError: The executors cannot do it.
     """
     if is_uri(local_path(root)):
@@ -164,7 +164,7 @@ def _generate_all(blooms: BloomMode, force: bool, number: int, files: Sequence[_
 
 
 def _link(file: _Work) -> None:
-    """Make the Parquet file the ``data.parquet`` beside a ``_pm`` in another folder, by a link that replaces an earlier one at once."""
+    """Make a link ``data.parquet`` to the Parquet file beside a ``_pm`` in another folder; it replaces an earlier link atomically."""
     folder, data = Path(file.target).parent, Path(file.data)
     if folder == data.parent:
         return
@@ -181,9 +181,9 @@ def _link(file: _Work) -> None:
 
 
 def _updated(file: _Work) -> PmOutcome | None:
-    """The outcome where a ``_pm`` describes an earlier state of a file that has grown since; ``None`` where it does not.
+    """Update a ``_pm`` that describes an earlier state of a grown file; ``None`` if it describes another file.
 
-    Only its new row groups are written then, and its earlier snapshots stay for their readers.
+    Only the new row groups are written, and the earlier snapshots stay for their readers.
     """
     if not Path(file.target).exists():
         return None
@@ -197,9 +197,9 @@ def _updated(file: _Work) -> PmOutcome | None:
 
 
 def is_fresh(data: str, target: str) -> bool:
-    """True if a ``_pm`` describes a Parquet file as it is.
+    """Whether a ``_pm`` describes the current state of a Parquet file.
 
-    Its newest snapshot is whole and names size and footer of the file, and it was written after the file was.
+    Its newest snapshot must be complete and have the size and footer of the file, and it must be newer than the file.
 
     Raises:
         OSError: The Parquet file cannot be read.

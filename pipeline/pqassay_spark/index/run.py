@@ -1,10 +1,10 @@
-"""Indexing all files of a folder on Spark, again and again: an index in every file, and an index table beside the folder.
+"""Index all files of a folder on Spark, repeatedly: an index in every file, and an index table beside the folder.
 
-The driver lists the files and reads the table. The executors look into each file, embed missing indexes
+The driver lists the files and reads the table. The executors inspect each file, embed missing indexes
 (`pqassay_spark.index.task`), and write the results as parts of the table
-(`pqassay_spark.index.table_upkeep`).  Nothing passes through the driver but names and outcomes.
+(`pqassay_spark.index.table_upkeep`).  Only names and outcomes pass through the driver.
 
-A run may be killed at any moment: every file is then old or new, and the next run does what is left.
+A run may be killed at any moment: every file is then old or new, and the next run does the remaining work.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Progress = Callable[[int, int], object]
-"""Is told how many files are done, of how many."""
+"""Called with the number of completed files, and of all files."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class IndexRun(Run[FileOutcome]):
     """The outcome of a run.
 
     Attributes:
-        table: The folder of the index table; ``None`` where none is kept.
-        table_files: How many of the files the table knows now.
-        table_rows: In how many rows.
+        table: The folder of the index table; ``None`` for no table.
+        table_files: Number of files in the table.
+        table_rows: Number of rows in the table.
         warnings: Further remarks.
     """
 
@@ -58,12 +58,12 @@ class IndexRun(Run[FileOutcome]):
 
     @property
     def indexed(self) -> int:
-        """Files that were indexed now."""
+        """Number of files that were indexed in this run."""
         return self.count(Outcome.INDEXED)
 
     @property
     def fresh(self) -> int:
-        """Files that were indexed already and have not changed."""
+        """Number of files that were already indexed and have not changed."""
         return self.count(Outcome.FRESH)
 
 
@@ -78,25 +78,25 @@ def index_files(
     max_bytes: int = DEFAULT_LIMIT,
     progress: Progress | None = None,
 ) -> IndexRun:
-    """Embed an index into every Parquet file of a folder that has none, and keep an index table beside it.
+    """Embed an index into every Parquet file of a folder without one, and maintain an index table beside it.
 
-    Executors and driver see the folder under the same path.
+    Executors and driver must see the folder under the same path.
 
     Args:
         spark: The session.
         root: The folder, or a single file; local, or the URI of an object store.
-        columns: String columns, their paths joined by dots.  The first is embedded; all go into the table.
-        table: The folder of the index table, which is local; ``False`` keeps none.  By default it is beside the folder
+        columns: String columns, as paths joined by dots.  The first is embedded; all go into the table.
+        table: The local folder of the index table; ``False`` for none.  By default it is beside the folder
             and is named after it; for a single file and for a URI there is none.
-        force: Index files again that are fresh.
-        inside_table: Go on inside a table (Iceberg, Delta, …) whose manifests record file sizes.
-        max_bytes: Greatest size of the distinct values of one column of a file.
-        progress: Is told how many files are done.
+        force: Index fresh files again.
+        inside_table: Continue inside a table (Iceberg, Delta, …) whose manifests record file sizes.
+        max_bytes: Greatest size in bytes of the distinct values of one column of a file.
+        progress: Called with the number of completed files, and of all files.
 
     Raises:
         UsageError: There is no such folder.
-        Refused: The request makes no sense: no column, several without a table, a folder inside a table, a folder for
-            the table that cannot be used.
+        Refused: The request is invalid: no column, several without a table, a folder inside a table, or an unusable
+            folder for the table.
         JobError: The executors cannot do it.
         OSError: The table cannot be written.
     """
@@ -124,7 +124,7 @@ def index_files(
     with table_upkeep.TableLock(folder) as lock:
         known = table_upkeep.survey(folder)
         if table is not None and known.damaged and not known.parts:
-            # Parts that cannot be read are removed in the end; what is said to be a table had better be one.
+            # Unreadable parts are removed at the end, so first make sure that the folder is really an index table.
             raise Refused(
                 f"{folder}: no part of it can be read; if it is an index table, remove it, else name another folder"
             )
@@ -145,7 +145,7 @@ def index_files(
     warnings = [f"{path} could not be read; its files were indexed again" for path in known.damaged]
     refused = {file.name for file in outcomes if file.outcome is Outcome.REFUSED}
     states = {name: (file.size, file.modified) for file in listing.files for name in file.names}
-    # If a file was refused and has changed, what the table says no longer holds.
+    # If a file was refused and has changed, its entries in the table are no longer valid.
     valid = {
         path for (path, _), last in after.latest.items() if states.get(path) == (last.size, last.modified)
     }
@@ -164,7 +164,7 @@ def _columns(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bool) -> None:
-    """Raise `Refused` for what would be refused file by file."""
+    """Raise `Refused` for errors that would otherwise refuse every file."""
     if listing.store:
         from pqassay_spark.index.stored_file import stored_table  # noqa: PLC0415 - most files are local
 
@@ -206,7 +206,7 @@ def _run(
     known: Survey,
     progress: Progress | None,
 ) -> list[FileOutcome]:
-    """Index the files; their outcomes, by name."""
+    """Index the files; return their outcomes, by name."""
     readable = [file for file in listing.files if not file.trouble]
     total = len(listing.files)
     files = [_work(file, settings.columns, known) for file in readable]
@@ -241,7 +241,7 @@ def _work(file: DataFile, columns: Iterable[str], known: Survey) -> Work:
 
 
 def _remove_leftovers(listing: Listing) -> None:
-    """Remove the temporary files of killed processes that were left behind, of files that are gone, for instance."""
+    """Remove temporary files that killed processes left, for example of files that no longer exist."""
     if listing.store:
         return
     for folder in sorted({os.path.dirname(file.path) or "." for file in listing.files}):  # noqa: PTH120 - paths stay text

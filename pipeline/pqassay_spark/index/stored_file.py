@@ -1,6 +1,6 @@
-"""Indexing an object of a store: fetched whole, indexed as a local file, and put back whole.
+"""Index an object of a store: download it, index it as a local file, and upload it as a whole.
 
-Object stores have no rename, but replace an object at once.  The new object is first put under a hidden name.
+Object stores cannot rename, but they replace an object atomically.  The new object is first uploaded under a hidden name.
 Only when it is complete does the store copy it over the old one, so a failure never leaves half an object.
 """
 
@@ -35,13 +35,13 @@ from pqassay_spec.base.sources import temporary_name
 from pqassay_spec.table.layout import ICEBERG_METADATA
 
 OBJECT_STORES = ("s3", "gcs")
-"""pyarrow's names of the stores that replace an object at once."""
+"""pyarrow's names of the stores that replace an object atomically."""
 
 CHUNK = 8 << 20
 
 
 def require_objects(listing: Listing) -> None:
-    """Raise `Refused` for a store in which a file cannot be replaced at once."""
+    """Raise `Refused` for a store that cannot replace a file atomically."""
     with _in_words(listing.root):
         name = str(filesystem(listing.store).type_name)
     if name not in OBJECT_STORES:
@@ -51,7 +51,7 @@ def require_objects(listing: Listing) -> None:
 
 
 def stored_table(listing: Listing) -> str | None:
-    """Name the table whose folder is the root, or one above it; ``None`` if there is none."""
+    """The name of the table whose folder is the root, or a parent of it; ``None`` if there is none."""
     if not listing.files:
         return None
     first = listing.files[0]
@@ -71,15 +71,15 @@ def stored_table(listing: Listing) -> str | None:
 
 
 def index_stored(settings: Settings, file: Work) -> tuple[Outcome, list[Entry]]:
-    """Index one object; what became of it, and what belongs into the table.
+    """Index one object; return its outcome and its entries of the table.
 
-    Times in a store are seconds: of two objects of the same size that were put within one second, the table may take one for
-    the other.
+    Times in a store are in seconds. The table cannot distinguish two objects of the same size that were uploaded within one
+    second.
 
     Raises:
         ChangedError: The object changed meanwhile.
-        Refused, FormatError, Undecodable: As `pqassay_reference.rewrite.embed.embed_columns`.
-        OSError: The store does not give or take it.
+        Refused, FormatError, Undecodable: As in `pqassay_reference.rewrite.embed.embed_columns`.
+        OSError: The store does not return or accept it.
     """
     with _in_words(file.path):
         system = filesystem(file.store)
@@ -132,7 +132,7 @@ def _put(system: fs.FileSystem, local: Path, path: str, before: WrittenState, si
     with stream, local.open("rb") as file:
         shutil.copyfileobj(file, stream, CHUNK)
     try:
-        # A stream that is closed after an error may leave an object that is whole to the store and is not.
+        # Closing a stream after an error may leave an incomplete object that the store treats as complete.
         if _state(system, hidden).size != size:
             raise OSError(
                 errno.EIO, "the store does not have all bytes of the new object; the old one is unchanged"
@@ -145,7 +145,7 @@ def _put(system: fs.FileSystem, local: Path, path: str, before: WrittenState, si
 
 @contextlib.contextmanager
 def _in_words(path: str) -> Generator[None]:
-    """Say what a store's error means."""
+    """Explain errors of the store in plain words."""
     try:
         yield
     except ChangedError:

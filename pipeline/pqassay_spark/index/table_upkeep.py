@@ -1,8 +1,8 @@
-"""Keeping an index table in order: what it knows, numbers of runs, runs at the same time, and few large parts.
+"""Maintenance of an index table: its known entries, numbers of runs, concurrent runs, and merging of parts.
 
 Several runs may work on one table at once: each has a unique number, so their parts never have the same name,
-and a part is only valid for files of the size and time that it names.  Only putting parts together needs the
-table for itself; the lock for that is the folder's own and goes away with the process that holds it.
+and a part is only valid for files of the recorded size and time.  Only merging parts needs exclusive access to the
+table; its lock is on the folder, and is released when the process that holds it ends.
 
 If a run is killed, the table may be incomplete but not wrong: parts are written completely, and old ones are
 removed only when new parts have all of their valid rows.
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MOST_PARTS = 64
-"""A table of more parts is put together into fewer."""
+"""Most parts of a table before they are merged."""
 
 GROUP_BYTES = 64 << 20
-"""About this many bytes of old parts become one new part."""
+"""Approximate bytes of old parts that become one new part."""
 
 _RESERVED = re.compile(r"\.run-(?P<run>\d{8})")
-"""Names of the empty files by which a run reserves its number."""
+"""Names of the empty files that reserve the number of a run."""
 
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.EBADF, errno.EINVAL, errno.EISDIR)
 """Errors of file systems that cannot lock a folder."""
 
 
 class Known(NamedTuple):
-    """The last entry of a table about a column of a file: its part, the state of the file, its number of rows."""
+    """The last entry of a table for a column of a file: its part, the state of the file, its number of rows."""
 
     run: int
     part: Path
@@ -56,12 +56,12 @@ class Known(NamedTuple):
 
 @dataclass
 class Survey:
-    """The knowledge of a table.
+    """The content of a table, without values.
 
     Attributes:
-        latest: By path and column, what the latest run says.
+        latest: The latest entry by path and column.
         parts: The parts that were read.
-        damaged: Parts that cannot be read; what they said counts as unknown.
+        damaged: Parts that cannot be read; their content counts as unknown.
     """
 
     latest: dict[tuple[str, str], Known] = field(default_factory=dict[tuple[str, str], Known])
@@ -69,27 +69,27 @@ class Survey:
     damaged: list[Path] = field(default_factory=list[Path])
 
     def knows(self, path: str, column: str, size: int, modified: int) -> bool:
-        """True if it knows a column of a file of just this size and time."""
+        """Whether the table has a column of a file with exactly this size and time."""
         known = self.latest.get((path, column))
         return known is not None and (known.size, known.modified) == (size, modified)
 
     def rows_of(self, paths: Collection[str]) -> tuple[int, int]:
-        """The number of these files that it knows something about, and of its rows about them."""
+        """The number of these files that are in the table, and the number of their rows."""
         found = [(path, known.rows) for (path, _), known in self.latest.items() if path in paths]
         return len({path for path, _ in found}), sum(rows for _, rows in found)
 
 
 def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> None:
-    """Make the folder of a table where it is missing.
+    """Create the folder of a table if it is missing.
 
     Args:
         folder: The table.
-        root: The indexed folder; of a single file, the folder that it is in.
-        is_folder: Whether a folder is indexed, no single file.
+        root: The indexed folder; for a single file, the folder that contains it.
+        is_folder: Whether a folder is indexed, not a single file.
 
     Raises:
-        Refused: It is the indexed folder, is seen in it by readers of the data, or holds something else.
-        OSError: It cannot be made or read.
+        Refused: It is the indexed folder, readers of the data would read it, or it has other content.
+        OSError: It cannot be created or read.
     """
     place, data = Path(os.path.realpath(folder)), Path(os.path.realpath(root))
     if place == data:
@@ -109,7 +109,7 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
 
 
 def survey(folder: Path) -> Survey:
-    """Read what a table knows, without its values.
+    """Read the content of a table, without its values.
 
     Raises:
         Refused: A part is of another version.
@@ -152,7 +152,7 @@ def _counted(path: Path) -> pa.Table:
 
 @contextlib.contextmanager
 def run_number(folder: Path) -> Generator[int]:
-    """Reserve the number of a run, which no run before has and no other run gets at the same time."""
+    """Reserve the number of a run, which no earlier run has and no concurrent run gets."""
     reserved = [int(match["run"]) for match in map(_RESERVED.fullmatch, os.listdir(folder)) if match]  # noqa: PTH208 - names are wanted
     run = max(index_table.next_run(folder), max(reserved, default=0) + 1)
     while True:
@@ -162,7 +162,7 @@ def run_number(folder: Path) -> Generator[int]:
         except FileExistsError:
             run += 1
             continue
-        # Between the look at the folder and this, a run with this number may have ended and left parts of it.
+        # Between listing the folder and this point, a run with this number may have ended and left parts.
         after = index_table.next_run(folder)
         if after <= run:
             break
@@ -175,9 +175,9 @@ def run_number(folder: Path) -> Generator[int]:
 
 
 class TableLock:
-    """The lock on the folder of a table: shared by runs, exclusive for who puts parts together; given back as a context ends.
+    """The lock on the folder of a table: shared by runs, exclusive for merging parts; the context releases it at its end.
 
-    If the file system has no such locks, every request succeeds; then concurrent runs may lose a row that the
+    If the file system does not support such locks, every request succeeds; concurrent runs may then lose a row that the
     next run adds again.
     """
 
@@ -196,11 +196,11 @@ class TableLock:
         os.close(self._descriptor)
 
     def share(self) -> None:
-        """Wait until the table is not locked."""
+        """Take a shared lock, after waiting for an exclusive one."""
         self._flock(is_alone=False)
 
     def take(self) -> bool:
-        """Get it for oneself, if no other run is at work; who does not get it has given back its share."""
+        """Try to take an exclusive lock, which fails if another run is active; then the shared lock is released as well."""
         return self._flock(is_alone=True)
 
     def _flock(self, *, is_alone: bool) -> bool:
@@ -217,7 +217,7 @@ class TableLock:
 
 
 def clear(folder: Path, damaged: Sequence[Path]) -> None:
-    """Remove what killed runs left behind, and parts that cannot be read. The caller holds the lock of the table."""
+    """Remove files that killed runs left, and unreadable parts. The caller holds the lock of the table."""
     for name in os.listdir(folder):  # noqa: PTH208 - names are wanted
         if name.startswith(".") and name.endswith(TEMPORARY_SUFFIX):
             remove_leftover(folder / name)
@@ -228,18 +228,18 @@ def clear(folder: Path, damaged: Sequence[Path]) -> None:
 
 
 def is_scattered(known: Survey) -> bool:
-    """True if there are enough parts to be put together, and they can be."""
+    """Whether a table has enough parts to merge, and they can be merged."""
     return len(known.parts) > MOST_PARTS and len(known.parts) >= 2 * len(_groups(known.parts))
 
 
 def put_together(spark: SparkSession, folder: Path, known: Survey, paths: Collection[str] | None) -> None:
-    """Write what counts of all parts into few, then remove the old ones. The caller holds the lock of the table.
+    """Merge the valid rows of all parts into few parts, then remove the old ones. The caller holds the lock of the table.
 
     Args:
         spark: The session; each new part is a task.
         folder: The table.
-        known: What it knows.
-        paths: The files that there are; rows of others are left out. ``None`` keeps all.
+        known: Its content.
+        paths: The existing files; rows of others are dropped. ``None`` keeps all.
     """
     counts: dict[Path, list[tuple[str, str]]] = {}
     for key, last in known.latest.items():
@@ -258,7 +258,7 @@ def put_together(spark: SparkSession, folder: Path, known: Survey, paths: Collec
 
 
 def _groups(parts: Sequence[Path]) -> list[list[Path]]:
-    """Parts that become one, each about `GROUP_BYTES`."""
+    """Groups of parts that are merged into one, each about `GROUP_BYTES`."""
     groups: list[list[Path]] = []
     room = 0
     for path in parts:
@@ -274,7 +274,7 @@ def _groups(parts: Sequence[Path]) -> list[list[Path]]:
 def _put_together(
     folder: Path, run: int, number: int, groups: Sequence[Sequence[tuple[Path, list[tuple[str, str]]]]]
 ) -> list[str]:
-    """Write one part of the rows of several that are named; on an executor."""
+    """Write one part with the named rows of several parts; on an executor."""
     for group in groups:
         kept: list[pa.Table] = []
         for path, keys in group:

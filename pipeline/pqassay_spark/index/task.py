@@ -1,7 +1,7 @@
-"""Indexing files one after the other: what a task does on an executor.
+"""Index the files of a task one after the other, on an executor.
 
-Each file is old or new at any moment, never half, since `pqassay_reference.rewrite.embed` replaces it whole.  A file that cannot be
-indexed is an answer with its reason; nothing that a file holds ends the task.
+Each file is old or new at any moment, never half, because `pqassay_reference.rewrite.embed` replaces it as a whole.  If a file
+cannot be indexed, the outcome is a reason; no content of a file ends the task.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from pqassay_spark.index.file_work import FileOutcome, Outcome, answered, outcom
 from pqassay_spec.base.sources import FileSource
 
 FLUSH_SECONDS = 20.0
-"""After so long, what was found is written into the table, so that a kill loses little."""
+"""Seconds after which new entries are written into the table, so that a kill loses little."""
 
 FLUSH_CHARACTERS = 32 << 20
-"""As soon as the values that were found are so long, likewise, so that they do not fill the memory."""
+"""Characters of new values after which they are also written, so that they do not fill the memory."""
 
 PARTS_PER_TASK = 100
 """Greatest number of parts that a task writes; their numbers replace the task's own."""
 
 
 def index_task(settings: Settings, number: int, files: Sequence[Work]) -> list[FileOutcome]:
-    """Index the files of a task, and write what they hold into the table.
+    """Index the files of a task, and write their entries into the table.
 
     Raises:
         OSError: The table cannot be written.
@@ -62,7 +62,7 @@ def index_task(settings: Settings, number: int, files: Sequence[Work]) -> list[F
 
 
 def index_one(settings: Settings, file: Work) -> tuple[list[FileOutcome], list[Entry]]:
-    """Index one file; the outcome under each of its names, and what belongs into the table."""
+    """Index one file; return the outcome under each of its names, and its entries of the table."""
 
     def attempt() -> tuple[list[FileOutcome], list[Entry]]:
         if file.store:

@@ -1,6 +1,6 @@
-"""Sessions of Spark Connect: work on executors without a Spark context, by `mapInArrow`, and what else a context would do.
+"""Sessions of Spark Connect: work on executors without a Spark context, by `mapInArrow`, and replacements for the context.
 
-A session of Connect speaks to a server, so that this side needs no Java and no Spark of its own.  It has no
+A session of Connect uses a server, so this side needs neither Java nor Spark itself.  It has no
 RDDs and no accumulators: tasks are sent as rows of a table, one per partition, and results come back as rows
 with their counts, as soon as each task ends.
 
@@ -30,35 +30,35 @@ SCHEME = "sc://"
 """The beginning of the address of a server of Spark Connect."""
 
 REMOTE = "SPARK_REMOTE"
-"""Environment variable with the address of the server, where a program names none."""
+"""Environment variable with the address of the server, if a program does not give one."""
 
 PORT = 15002
-"""Port of a server, where an address names none."""
+"""Port of a server, if an address does not have one."""
 
 CONNECT_SECONDS = 20.0
-"""Time in which a server has to take a connection."""
+"""Seconds in which a server has to accept a connection."""
 
 TASKS = "position int, task binary"
 RESULTS = "position int, files long, findings long, result binary"
-"""Columns of the tables by which tasks and results travel."""
+"""Columns of the tables with tasks and results."""
 
 MANY_ROWS = 1 << 16
-"""Rows of which each core gets some."""
+"""Enough rows that each core gets some."""
 
 _cores: dict[str, int] = {}
-"""Tasks that run at the same time, by the id of a session."""
+"""Number of tasks that run at the same time, by the id of a session."""
 
 
 def is_connected(spark: object) -> bool:
-    """Whether a session is one of Spark Connect. Does not load it to find out."""
+    """Whether a session is one of Spark Connect; does not import it."""
     return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
 def address_of(master: str | None) -> str | None:
-    """The server of Spark Connect that is meant; ``None`` where none is: a program of ``spark-submit`` has its own Spark.
+    """The address of the server of Spark Connect; ``None`` if there is none, because a program of ``spark-submit`` has its own Spark.
 
     Args:
-        master: What is given as the master. Without it, the environment counts.
+        master: The master that the caller gives. Without it, the environment decides.
     """
     wanted = master if master or "PYSPARK_GATEWAY_PORT" in os.environ else os.environ.get(REMOTE)
     return wanted if wanted and wanted.startswith(SCHEME) else None
@@ -68,7 +68,7 @@ def connected(address: str, name: str) -> SparkSession:
     """A session on a server of Spark Connect.
 
     Raises:
-        SparkStartError: No server answers there, or this Python lacks what speaks to it.
+        SparkStartError: No server answers there, or this Python lacks the client libraries.
     """
     from pyspark.errors import PySparkException  # noqa: PLC0415 - importing this module must not cost what pyspark costs
     from pyspark.sql import SparkSession  # noqa: PLC0415 - as above
@@ -78,7 +78,7 @@ def connected(address: str, name: str) -> SparkSession:
     _require_listener(address)
     try:
         session = SparkSession.builder.appName(name).remote(address).getOrCreate()
-        _ = session.version  # a server is spoken to when it is asked for something
+        _ = session.version  # connects, because the connection is made at the first request
     except ImportError as error:
         raise SparkStartError(
             f"{plain_words(str(error))}. Spark Connect needs more: {install('connect')}"
@@ -93,7 +93,7 @@ def connected(address: str, name: str) -> SparkSession:
 
 
 def _require_listener(address: str) -> None:
-    """Make sure that someone listens: the client of Spark Connect would ask for many minutes.
+    """Make sure that a server listens: otherwise, the client of Spark Connect would retry for many minutes.
 
     Raises:
         SparkStartError: No server answers, or the address is not valid.
@@ -116,12 +116,12 @@ def _require_listener(address: str) -> None:
 
 
 def is_of_grpc(error: BaseException) -> bool:
-    """Whether the connection raised an error, and neither side of it."""
+    """Whether the connection raised an error, rather than one of its sides."""
     return type(error).__module__.partition(".")[0] == "grpc"
 
 
 def grpc_words(message: str) -> str:
-    """What went wrong, without the frame of gRPC around it.
+    """The message without the frame of gRPC around it.
 
     >>> grpc_words('<_Rendezvous of RPC that terminated with: status = UNAVAILABLE, details = "no route">')
     'no route'
@@ -131,7 +131,7 @@ def grpc_words(message: str) -> str:
 
 
 def cores(spark: SparkSession) -> int:
-    """Tasks that run at the same time: the parts into which the server cuts rows that have no partitions yet. One small job, once."""
+    """Number of tasks that run at the same time: the server's default number of partitions. Runs one small job, once."""
     from pyspark.sql.functions import spark_partition_id  # noqa: PLC0415 - see `connected`
 
     session = session_id(spark)
@@ -153,21 +153,21 @@ def run(
     tell: Callable[[Counts], object],
     results: dict[int, bytes] | None = None,
 ) -> list[bytes]:
-    """Do some work on the executors, as `pqassay_spark.jobs.spark_jobs.run` does it.
+    """Run work on the executors, as `pqassay_spark.jobs.spark_jobs.run` does.
 
     Args:
         spark: The session.
-        tasks: What to do; each is a partition of its own.
-        work: What does it.
+        tasks: The input of each task; each is a separate partition.
+        work: The function to run.
         tell: Called with the progress whenever a task has ended.
-        results: Gets the result of each task that ended, by its position, of a job that fails as well.
+        results: Receives the result of each completed task, by its position, even if the job fails.
 
     Returns:
         The results, in the order of the tasks.
 
     Raises:
-        PySparkException: A task failed more often than Spark puts up with.
-        KeyboardInterrupt: And whatever else ends the wait; the job is cancelled.
+        PySparkException: A task failed more often than Spark allows.
+        KeyboardInterrupt: This, or another exception that ends the wait; the job is cancelled.
     """
     frame = spark.createDataFrame([(at, bytearray(task)) for at, task in enumerate(tasks)], TASKS)
     alone = frame.repartitionByRange(len(tasks), "position")
@@ -182,7 +182,7 @@ def run(
 
 
 class _interruptible:  # noqa: N801 - a context manager reads like a verb
-    """Cancels what runs on the server where the wait for it ends early."""
+    """Cancels the job on the server if the wait for it ends early."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark: Any = spark
@@ -200,7 +200,7 @@ class _interruptible:  # noqa: N801 - a context manager reads like a verb
 
 
 class _Mapped:
-    """The work on the tasks of a partition: batches of `TASKS` in, batches of `RESULTS` out."""
+    """Runs the work on the tasks of a partition: batches of `TASKS` in, batches of `RESULTS` out."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
@@ -250,7 +250,7 @@ def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
                 found.append(name)
         yield pa.record_batch([pa.array(found, pa.string())], names=["name"])
 
-    # An executor could not import the module that this function is in: so it goes there as code.
+    # An executor could not import the module of this function, so the function is sent as code.
     missing.__module__ = "__main__"
     asked = cores(spark)
     rows = spark.range(0, asked, 1, asked).mapInArrow(missing, "name string").distinct().collect()

@@ -1,14 +1,14 @@
-"""Running tasks on the executors of Spark such that each item is answered for, whatever becomes of the workers.
+"""Run tasks on the executors of Spark so that each item gets a result, even if workers die.
 
-Spark runs a task again where its master allows failures; a local master allows none, and a task that keeps
-killing its worker ends any job.  So results are kept when tasks end, and only the rest is run again. If a
+Spark retries a task if its master allows failures; a local master allows none, and a task that keeps
+killing its worker ends any job.  Results are therefore stored when tasks end, and only the rest is run again. If a
 worker dies, each item of its task gets a separate task; if the worker of an item dies twice, the item is
-given up.  One damaged file that brings the decoder down is then one lost item and not the end of the other
+given up.  A damaged file that crashes the decoder then costs one item and not the other
 thousand.
 
-A session of Spark Connect has no accumulators, in which answers are kept otherwise: it gives them in the
+A session of Spark Connect lacks accumulators, which otherwise store the answers: it returns them in the
 order of the tasks.  If its job fails, tasks after the failed one run again, although some had ended; their
-items are asked for the remaining work.
+items are only asked for the remaining work.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_DEATHS = 2
-"""An item whose worker died so often is given up."""
+"""Number of dead workers after which an item is given up."""
 
 MOST_ROUNDS = 50
-"""After this number of jobs that ended with a dead worker, the machine is to blame and not an item."""
+"""Number of jobs that ended with a dead worker after which the machine is blamed instead of an item."""
 
 _TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed \d+ times?")
 
@@ -69,10 +69,10 @@ def run_tasks(
     Args:
         spark: The session.
         tasks: The items of each task.
-        work: Gets a number that no other task of this call has (a task that is run again by us gets a new one, by Spark the
-            same), and the items; returns the results.  It and the items are pickled.
+        work: Takes a number that is unique among the tasks of this call, and the items; returns the results. If we run a task again, it
+            gets a new number; if Spark does, it keeps the same one.  The function and the items are pickled.
         lost: Makes the results of an item whose worker died twice.
-        progress: Called on this thread with the number of items that are done.
+        progress: Called on this thread with the number of completed items.
 
     Raises:
         JobError: The work raised an exception, or the workers keep dying.
@@ -107,7 +107,7 @@ def run_tasks(
 
 
 Answers = dict[int, list[Any]]
-"""The answers of tasks that ended, by their numbers."""
+"""The answers of completed tasks, by their numbers."""
 
 
 def _run_job(
@@ -116,7 +116,7 @@ def _run_job(
     work: Callable[[int, Sequence[Item]], list[Result]],
     tell: Callable[[int], object],
 ) -> tuple[dict[int, list[Result]], _Task[Item] | None]:
-    """The answers of the tasks that ended, by number, and the task whose worker died, which ended the job."""
+    """The answers of completed tasks, by number, and the task whose dead worker ended the job, if any."""
     answers: Answers = {}
     run = _run_connected if connected.is_connected(spark) else _run_rdd
     try:
@@ -160,7 +160,7 @@ def _run_rdd(
     answers: Answers,
     tell: Callable[[int], object],
 ) -> None:
-    # Spark takes over the answer of each task that ended, so that a failure loses no more than it must.
+    # Spark keeps the answer of each completed task, so a failure loses as little as possible.
     ended: Accumulator[Answers] = accumulator(spark, {}, _joined)
     last = -1
 

@@ -1,7 +1,7 @@
-"""The Java runtime that Spark needs: which one it would start, and whether that is new enough.
+"""The Java runtime for Spark: which one Spark would start, and whether that is new enough.
 
-Spark starts ``$JAVA_HOME/bin/java`` where the variable is set and ``java`` of the search path otherwise.  Without
-one it fails with a message about a gateway process; `require_java` says what is missing before that.
+Spark starts ``$JAVA_HOME/bin/java`` if the variable is set, and otherwise ``java`` of the search path.  Without
+Java it fails with a message about a gateway process; `require_java` reports the problem before that.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ HOW_TO_INSTALL = (
     f"Install a Java runtime of version {MINIMUM} or newer (Debian and Ubuntu: apt-get install "
     f"openjdk-{MINIMUM}-jre-headless; macOS: brew install openjdk@{MINIMUM}) and put `java` on PATH or set JAVA_HOME."
 )
-"""End of a message about missing Java."""
+"""The end of a message about missing Java."""
 
 
 class JavaMissingError(RuntimeError):
-    """There is no Java runtime that Spark could run on.
+    """There is no suitable Java runtime for Spark.
 
     ``reason`` is a short description of the problem; the message also says what to install.
     """
@@ -82,7 +82,7 @@ def require_java() -> int:
         raise JavaMissingError(f"{java} does not start ({error})") from None
     version = parse_version(answer.stderr + answer.stdout)
     if answer.returncode != 0 or version is None:
-        # macOS ships a stub of this name that only says where to get Java
+        # macOS has a stub with this name that only prints where to get Java
         said = " ".join((answer.stderr + answer.stdout).split())[:200].rstrip(".")
         raise JavaMissingError(f"{java} is not a Java runtime: {said or 'it prints nothing'}")
     if version < MINIMUM:
@@ -91,7 +91,7 @@ def require_java() -> int:
 
 
 def main() -> None:
-    """Exit with status 0 if Spark can run here; else say why not, and exit with status 1."""
+    """Exit with status 0 if Spark can run here; otherwise print the reason, and exit with status 1."""
     try:
         require_java()
     except JavaMissingError as error:

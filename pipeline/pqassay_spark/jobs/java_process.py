@@ -1,8 +1,8 @@
-"""The Java process of Spark: how it is launched, and what becomes of what it prints.
+"""The Java process of Spark: its launch, and its output.
 
-Spark itself asks Java for a module that Java calls incubating, and Java says so before any logging could be set; no option
-keeps it from that.  So Java prints into a pipe, and what comes out of it goes to the stderr of this process, except that
-line.  Nothing that Java prints gets into the stdout of this process, which may be a report.
+Spark asks Java for an incubating module, and Java prints a warning about that before logging can be configured; no option
+prevents it.  Java therefore prints into a pipe, and its output goes to the stderr of this process, without that
+line.  Output of Java never gets into the stdout of this process, which may be a report.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark import SparkConf
 
 NOISE = b"WARNING: Using incubator modules: jdk.incubator.vector"
-"""A line without information."""
+"""A line to drop, because it has no information."""
 
 STDERR = 2
 """Descriptor to which this process prints errors."""
@@ -28,19 +28,19 @@ AT_ONCE = 1 << 16
 """Bytes that are read from the pipe at once."""
 
 PATIENCE = 5.0
-"""Seconds in which Java's last words must have come once it has ended."""
+"""Seconds to wait for the rest of Java's output after it has ended."""
 
 
 def launched(conf: SparkConf) -> JavaGateway:
     """Launch Java for a Spark context.
 
-    A signal does not wait for it: the launch has a thread of its own, and ends by itself if it is not wanted any more.  Spark's
-    function, when it is interrupted, takes away the folder in which Java is about to write a file; then Java fails and stays,
-    and is not ended.
+    Signals do not wait for the launch: it has its own thread, and ends by itself if it is no longer needed.  When Spark's
+    own function is interrupted, it removes the folder in which Java is about to write a file. Java then fails, but
+    its process stays.
 
     Raises:
         PySparkException: It does not start.
-        KeyboardInterrupt: And whatever else ends the caller's wait.
+        KeyboardInterrupt: This, or another exception that ends the caller's wait.
     """
     from pyspark.java_gateway import (  # noqa: PLC0415 - importing this module must not cost what pyspark costs
         launch_gateway,
@@ -90,7 +90,7 @@ def quiet_stderr() -> Generator[int]:
 
 
 def pass_on(out: int, write: Callable[[bytes], object]) -> None:
-    """Pass on what comes out of a pipe, at once, until its writers are gone."""
+    """Copy the bytes from a pipe, without delay, until all of its writers are closed."""
     kept = b""
     is_line_start = True
     with os.fdopen(out, "rb", buffering=0) as pipe:

@@ -1,4 +1,4 @@
-"""Spark sessions: on this machine they behave the same everywhere, on a cluster they are what the cluster says."""
+"""Spark sessions: with the same settings on every local machine, and with the cluster's settings on a cluster."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ LOCAL_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-"""Settings of a local session, unless the caller gives others; those of `own_sockets` come with them."""
+"""Settings of a local session, unless the caller gives others; the settings of `own_sockets` are added."""
 
 LONGEST_TEMPORARY_FOLDER = 40
-"""Bytes of a path in which sockets can be: theirs have 103 at most, of which Spark and we add 60."""
+"""Most bytes in the path of a folder for sockets: a socket's path has at most 103 bytes, of which Spark and we add 60."""
 
 
 def open_session(
     *, name: str = "pqassay", master: str | None = None, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Start Spark, on this machine or as the driver of a cluster, or return the session that already runs.
+    """Start Spark, on this machine or as the driver of a cluster, or return the running session.
 
     On this machine, the workers run the same Python as the caller. By default, Spark uses ``python3`` from
-    PATH, which does not see the libraries of a virtual environment.  On a cluster, ``PYSPARK_PYTHON`` says
-    what they run.
+    PATH, which does not see the libraries of a virtual environment.  On a cluster, ``PYSPARK_PYTHON`` selects
+    their Python.
 
     Args:
         name: The name of the application in Spark.
@@ -68,7 +68,7 @@ def open_session(
         settings: Spark settings; on this machine they are added to `LOCAL_SETTINGS` or replace them.
 
     Raises:
-        JavaMissingError: There is no Java runtime that Spark could run on.
+        JavaMissingError: There is no suitable Java runtime for Spark.
         SparkStartError: Spark does not start for another reason, or its workers could not work.
     """
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
@@ -88,7 +88,7 @@ def open_session(
     if is_local:
         require_arrow()
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-        # Driver and workers are one machine: no name lookup of the host, nothing that listens to the network.
+        # Driver and workers are on one machine: no host name lookup, and no sockets on the network.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     was_running = is_running()
     builder = SparkSession.builder.appName(name)
@@ -116,14 +116,14 @@ def open_session(
 
 @functools.cache
 def own_sockets() -> dict[str, str]:
-    """Settings by which Java and the Python workers of this machine talk through sockets in a folder of our own.
+    """Settings that make Java and the Python workers of this machine communicate through Unix sockets in our own folder.
 
-    Spark uses TCP unless told otherwise, and two sides that write little pieces in turns wait for each other there: about 40
-    milliseconds for each task.  A process that can open such a socket needs no other secret, so the folder is closed to others; it
-    goes away with this process.  Spark before 4.1 does not know the settings and leaves them alone.
+    By default Spark uses TCP, where two sides that write small pieces in turns wait for each other: about 40
+    milliseconds for each task.  Any process that can open such a socket is trusted, so the folder is private; it
+    is removed when this process ends.  Spark before 4.1 ignores the settings.
 
     Returns:
-        The settings; none if the system has no such sockets, or only temporary folders whose paths are too long for them.
+        The settings; empty if the system has no such sockets, or if all temporary folders have too long paths.
     """
     if not hasattr(socket, "AF_UNIX") or len(os.fsencode(tempfile.gettempdir())) > LONGEST_TEMPORARY_FOLDER:
         return {}
@@ -136,7 +136,7 @@ def own_sockets() -> dict[str, str]:
 
 
 def _start_java(settings: Mapping[str, str]) -> None:
-    """Start Java and a Spark context as the builder of a session would; see `launched` for what is different."""
+    """Start Java and a Spark context like the builder of a session; `launched` describes the difference."""
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - see `open_session`
 
     if getattr(SparkContext, "_gateway", None) is None:  # one Java per process, for as long as the process
@@ -145,7 +145,7 @@ def _start_java(settings: Mapping[str, str]) -> None:
 
 
 def is_running() -> bool:
-    """True if a session runs in this process already. Does not load Spark to find out."""
+    """Whether a session is running in this process; does not import Spark."""
     if "pyspark.sql" not in sys.modules:
         return False
     from pyspark.sql import SparkSession  # noqa: PLC0415 - see above
@@ -166,7 +166,7 @@ def spark_session(
     master: str | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Generator[SparkSession]:
-    """`open_session` as a context manager that stops Spark at the end; on ``cores`` of this machine by default."""
+    """`open_session` as a context manager that stops Spark at the end; by default on ``cores`` cores of this machine."""
     session = open_session(name=name, master=master or f"local[{cores}]", settings=settings)
     try:
         yield session
@@ -176,7 +176,7 @@ def spark_session(
 
 @contextmanager
 def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Generator[None]:
-    """Give a session other settings for a while; afterwards it has those from before."""
+    """Change settings of a session within a context; afterwards the old ones are restored."""
     before: dict[str, str | None] = {key: spark.conf.get(key, None) for key in settings}
     try:
         for key, value in settings.items():

@@ -1,7 +1,7 @@
-"""Sending this package to the executors of a cluster that do not have it.
+"""Send this package to the executors of a cluster that lack it.
 
-Python's part of Spark needs pyarrow and numpy on the executors anyhow; what else judging and indexing need is pure
-Python and travels in one archive.
+Spark for Python needs pyarrow and numpy on the executors anyway. The other packages for judging and indexing are pure
+Python and are sent in one archive.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ PACKAGES = (
     "construct",
     "pebble",
 )
-"""The packages that travel: ours, and the pure Python that their work on executors imports."""
+"""The packages to send: ours, and the pure Python packages that their work on executors imports."""
 
 NEEDED = (*(name for name in PACKAGES if name not in ("pqassay_reference", "pqassay_reader")), "pyarrow")
 """Packages that executors must be able to import."""
 
 NEEDED_FOR_VALUES = ("numpy", "xxhash")
-"""Packages that they need as well where values are decoded."""
+"""Packages that executors also need if values are decoded."""
 
 LEFT_OUT = (
     "pqassay/cli/",
@@ -49,15 +49,15 @@ LEFT_OUT = (
     "pqassay/schemas/",
     "pqassay_tables/proof/",
 )
-"""Folders that no executor needs."""
+"""Folders that are not sent."""
 
 
 def ship_package(spark: SparkSession) -> None:
-    """Send the package to all executors, those that start later included; once is enough for an application."""
+    """Send the package to all executors, including those that start later; once is enough for an application."""
     is_connected = connected.is_connected(spark)
     receiver = connected.session_id(spark) if is_connected else spark.sparkContext.applicationId
     if receiver not in _shipped:
-        # Executors fetch the archive from where it is, whenever they start: it stays as long as this process.
+        # Executors fetch the archive whenever they start, so it must exist as long as this process.
         folder = Path(tempfile.mkdtemp(prefix="pqassay-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         archive = str(write_archive(folder / "pqassay-executors.zip"))
@@ -87,7 +87,7 @@ def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
                 found.append(name)
         return found
 
-    # An executor could not import the module that this function is in: so it goes there as code.
+    # An executor could not import the module of this function, so the function is sent as code.
     missing.__module__ = "__main__"
     asked = max(1, spark.sparkContext.defaultParallelism)
     answers = spark.sparkContext.parallelize(range(asked), asked).flatMap(missing).distinct().collect()
@@ -95,7 +95,7 @@ def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
 
 
 def write_archive(path: Path) -> Path:
-    """Write the packages as an archive from which Python imports."""
+    """Write the packages as an archive that Python can import from."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in PACKAGES:
             spec = importlib.util.find_spec(package)

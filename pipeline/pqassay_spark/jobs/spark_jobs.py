@@ -1,7 +1,7 @@
-"""Running work on executors: tasks of bytes in, results of bytes out, with a count of what is done and an end on Ctrl-C.
+"""Run work on executors: tasks and results are bytes; progress is counted, and Ctrl-C cancels the job.
 
-Tasks and results are pickled and compressed by us: Spark would send each object on its own, and what many files have
-in common travels once.
+We pickle and compress tasks and results ourselves: Spark would send each object separately, but here the common content of
+many files is sent once.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 Counts = tuple[int, int]
-"""Files that are done, and findings in them."""
+"""Number of completed files, and of findings in them."""
 
 Count = Callable[[Counts], object]
-"""Takes what was done in addition; the driver hears of it when the task is over."""
+"""Takes the numbers since the last call; the driver receives them when the task ends."""
 
 Work = Callable[[bytes, Count], bytes]
-"""The work of an executor on a task; a function that it can import, or a `partial` of one."""
+"""The work of an executor on a task: a function that it can import, or a `partial` of one."""
 
 GLANCE = 0.2
-"""Seconds between two looks at how far a job is."""
+"""Seconds between two checks of the progress of a job."""
 
 PATIENCE = 10.0
 """Seconds that a cancelled job has to end."""
 
 LEVEL = 1
-"""The level of zlib: what is alike among thousands of reports is found at any level."""
+"""The level of zlib: every level finds the repetitions among thousands of reports."""
 
 DEATHS = (
     "Python worker exited unexpectedly",
@@ -51,7 +51,7 @@ DEATHS = (
     "Connection reset",
     "Broken pipe",
 )
-"""Words of Spark about a Python process that is no more. Anything else is an error in what it ran."""
+"""Texts in Spark's messages about a dead Python process. Other messages are errors in the code that it ran."""
 
 
 class JobError(Exception):
@@ -66,33 +66,33 @@ class JobError(Exception):
 
 
 def packed(value: Any) -> bytes:
-    """A value as it travels."""
+    """A value, pickled and compressed."""
     return zlib.compress(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), LEVEL)
 
 
 def unpacked(content: bytes) -> Any:
-    """The value that `packed` packed."""
+    """The inverse of `packed`."""
     return pickle.loads(zlib.decompress(content))  # noqa: S301 - our own, from a process of our own
 
 
 def cores(spark: SparkSession) -> int:
-    """Tasks that run at the same time."""
+    """Number of tasks that run at the same time."""
     if connected.is_connected(spark):
         return connected.cores(spark)
     return max(1, spark.sparkContext.defaultParallelism)
 
 
 def require_modules(spark: SparkSession, *, is_deep: bool = False) -> None:
-    """Make sure that executors can import what judging needs, before any task fails for want of it.
+    """Make sure that executors can import the packages for judging, before a task fails without them.
 
-    Executors of this machine run the Python of the driver, and are not asked.
+    Executors on this machine run the Python of the driver, and are not checked.
 
     Args:
         spark: The session.
         is_deep: Whether values are decoded, which needs more.
 
     Raises:
-        JobError: They cannot; the message says what to do.
+        JobError: They cannot import a package; the message says what to do.
     """
     is_connected = connected.is_connected(spark)
     master = "" if is_connected else spark.sparkContext.master or ""
@@ -115,21 +115,21 @@ def run(
     description: str,
     tell: Callable[[Counts], object] | None = None,
 ) -> list[bytes]:
-    """Do some work on the executors.
+    """Run work on the executors.
 
     Args:
         spark: The session.
-        tasks: What to do; each is a task of Spark, and the first one starts first.
-        work: What does it.
-        description: The name of the job in Spark's pages.
+        tasks: The input of each task; the first one starts first.
+        work: The function to run.
+        description: The name of the job in Spark's web pages.
         tell: Called with the progress several times a second.
 
     Returns:
         The results, in the order of the tasks.
 
     Raises:
-        JobError: A task failed more often than Spark puts up with.
-        KeyboardInterrupt: And whatever else ends the caller's wait; the job is cancelled.
+        JobError: A task failed more often than Spark allows.
+        KeyboardInterrupt: This, or another exception that ends the caller's wait; the job is cancelled.
     """
     if not tasks:
         return []
@@ -162,19 +162,19 @@ def run(
 def watched(
     spark: SparkSession, job: Callable[[], Result], glance: Callable[[], object], *, description: str
 ) -> Result:
-    """Run a job of Spark, and glance at it several times a second until it is over.
+    """Run a job of Spark, and call ``glance`` several times a second until it ends.
 
-    Spark's call only returns at the end of the job, and a signal would wait that long. So the call has a
+    Spark's call only returns at the end of the job, and a signal would wait that long. The call therefore has a
     separate thread, and an exception in this one, mainly `KeyboardInterrupt`, cancels the job.
 
     Args:
         spark: The session.
-        job: Runs the job and returns what it gives.
+        job: Runs the job and returns its result.
         glance: Called while it runs, on this thread.
-        description: The name of the job in Spark's pages.
+        description: The name of the job in Spark's web pages.
 
     Raises:
-        Exception: What the job raises.
+        Exception: Any exception of the job.
     """
     from pyspark import InheritableThread  # noqa: PLC0415 - loaded with Spark
 
@@ -215,11 +215,11 @@ def _done(work: Work, counter: Any, task: bytes) -> bytes:
 def accumulator(
     spark: SparkSession, zero: Result, merged: Callable[[Result, Result], Result]
 ) -> Accumulator[Result]:
-    """An accumulator on the driver: what each task that ended has added, once."""
+    """An accumulator on the driver: it merges the value of each completed task, once."""
     from pyspark.accumulators import AccumulatorParam  # noqa: PLC0415 - importing this module must not cost so much
 
     class Merged(AccumulatorParam[Any]):
-        """Both functions as Spark takes them."""
+        """Both functions in the form that Spark needs."""
 
         def zero(self, value: Any) -> Any:
             del value
@@ -236,12 +236,12 @@ def _sum_of(one: Counts, other: Counts) -> Counts:
 
 
 def is_of_spark(error: Exception) -> bool:
-    """True if Spark, or Java on its behalf, raised it; anything else was raised on this side."""
+    """Whether Spark, or Java on its behalf, raised an error; other errors come from this side."""
     return java_is_gone(error) or type(error).__module__.partition(".")[0] in ("grpc", "py4j", "pyspark")
 
 
 def java_is_gone(error: BaseException) -> bool:
-    """True if it was raised because the Java process of Spark is no more; an error of Java comes with its trace."""
+    """Whether the cause of an error is that the Java process of Spark has ended; an error of Java comes with its trace."""
     name, text = type(error).__name__, str(error)
     return (
         isinstance(error, ConnectionError)
@@ -251,7 +251,7 @@ def java_is_gone(error: BaseException) -> bool:
 
 
 NO_JAVA = "Spark's Java process ended; is there enough memory? Files that are done stay done: run it again"
-"""The message then."""
+"""The message in that case."""
 
 
 def told(error: BaseException) -> JobError:
@@ -265,7 +265,7 @@ def told(error: BaseException) -> JobError:
         return JobError(lacking([found[1]]))
     if any(death in text for death in DEATHS):
         return JobError("a Python process of an executor died", is_crash=True)
-    # The last line of a traceback says what happened; of Java's messages, the first one does.
+    # The last line of a traceback has the message; in Java's messages, it is the first line.
     lines = [line.strip() for line in text.splitlines() if re.match(r"\w[\w.]*(Error|Exception)\b", line)]
     shown = (lines or [line for line in text.splitlines() if line.strip()] or [type(error).__name__])[-1]
     return JobError(f"the job on the executors failed: {' '.join(shown.split())[:300]}")

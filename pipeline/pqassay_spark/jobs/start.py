@@ -1,4 +1,4 @@
-"""Troubles that keep Spark from starting or its workers from working, each in one line before or instead of Spark's own words.
+"""Problems with starting Spark or its workers, each as one line before or instead of Spark's own message.
 
 Spark reports some of these late, in a trace of a hundred lines, or not at all: another Spark in SPARK_HOME,
 another Python in the workers, a missing library there.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LONGEST_REASON = 300
-"""Characters of Spark's own words that a message passes on."""
+"""Most characters of Spark's own message in ours."""
 
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -28,10 +28,10 @@ class SparkStartError(RuntimeError):
 
 
 def require_spark_home(version: str) -> None:
-    """Make sure that the Spark of SPARK_HOME, which Python's Spark starts if the variable is set, is of this version.
+    """Make sure that the Spark in SPARK_HOME has this version; Python's Spark starts that one if the variable is set.
 
     Raises:
-        SparkStartError: It is another one, or there is none.
+        SparkStartError: It has another version, or does not exist.
     """
     home = os.environ.get("SPARK_HOME")
     if not home:
@@ -53,7 +53,7 @@ def require_master(master: str) -> None:
     """Make sure that Spark knows this kind of master.
 
     Raises:
-        SparkStartError: It does not.
+        SparkStartError: Spark does not know it.
     """
     if not re.match(r"(local(\[[^\]]*\])?$|local-cluster\[|spark://.|k8s://.|yarn$)", master):
         raise SparkStartError(
@@ -63,7 +63,7 @@ def require_master(master: str) -> None:
 
 
 def spark_errors() -> tuple[type[Exception], ...]:
-    """Errors of Spark: its own, and those of Java that it lets through."""
+    """Errors of Spark: its own, and the Java errors that it passes on."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped] # noqa: PLC0415 - it has no types, and is loaded with pyspark
     from pyspark.errors import PySparkException  # noqa: PLC0415 - importing this module must not cost what pyspark costs
 
@@ -86,10 +86,10 @@ def require_arrow() -> None:
 
 
 def require_workers(spark: SparkSession) -> None:
-    """Make sure that the executors of a cluster run a Python that suits this one, with pyarrow: one small job.
+    """Make sure that the executors of a cluster run a compatible Python with pyarrow; runs one small job.
 
     Raises:
-        SparkStartError: They do not.
+        SparkStartError: They do not run one.
     """
 
     def libraries(_: int) -> str:
@@ -104,7 +104,7 @@ def require_workers(spark: SparkSession) -> None:
 
 
 def worker_trouble(words: str) -> str:
-    """The trouble with the workers, from the words of Spark when a job fails.
+    """The problem with the workers, from Spark's message about a failed job.
 
     >>> worker_trouble("ModuleNotFoundError: No module named 'pyarrow'")
     'The executors lack the Python library pyarrow. Install it there, or let PYSPARK_PYTHON name a Python that has it.'
@@ -124,7 +124,7 @@ def worker_trouble(words: str) -> str:
 
 
 def start_trouble(text: str, master: str) -> str:
-    """The trouble with the start, from the words of Spark."""
+    """The problem with the start, from Spark's message."""
     if "stopped SparkContext" in text:
         return f"The master {master} does not answer, or ended the application at once."
     if "JAVA_GATEWAY_EXITED" in text:
@@ -136,7 +136,7 @@ def start_trouble(text: str, master: str) -> str:
 
 
 def plain_words(message: str) -> str:
-    """The cause in Spark's words: one line, without the trace of Java and without the class of the error."""
+    """The cause in Spark's message: one line, without the trace of Java and without the class of the error."""
     causes = re.findall(
         r"^(?:Caused by: |: )?(?:[\w$]+\.)+[\w$]*(?:Exception|Error): (.*)$", message, re.MULTILINE
     )

@@ -1,6 +1,6 @@
-"""Memory of Spark's Python workers, which they look through for garbage between two tasks.
+"""Memory of Spark's Python workers: Spark collects garbage between two tasks.
 
-With pyarrow and other loaded modules, this takes about as long as a small task.  Modules never become
+With pyarrow and other loaded modules, that takes about as long as a small task.  Modules never become
 garbage.
 """
 
@@ -10,14 +10,14 @@ import gc
 import os
 
 _kept_in = 0
-"""The process that has called it; a worker that is forked is another one."""
+"""Id of the process that has called `keep_what_is_loaded`; a forked worker has another id."""
 
 
 def keep_what_is_loaded() -> None:
-    """Have the collector skip what there is now, from the next task on; called in a worker at the end of a task.
+    """Exclude all current objects from garbage collection, from the next task on; called in a worker at the end of a task.
 
-    Once in each process: what comes later is looked through as ever.  Objects that nothing refers to still go away, and
-    of cycles, which only the collector finds, there are none at this moment, since it looks once more before.
+    It acts once in each process; later objects are collected as usual.  Objects without references are still freed.
+    Garbage cycles, which only the collector finds, do not exist at this moment, because it collects once before.
     """
     global _kept_in  # noqa: PLW0603 - it is a fact about the process
     if _kept_in == os.getpid():

@@ -1,1 +1,1 @@
-"""Sample data: sales of any size, and the matrix of everything that Spark's writer can do."""
+"""Sample data: sales of any size, and the matrix of the options and types of Spark's writer."""

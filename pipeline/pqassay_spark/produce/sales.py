@@ -1,12 +1,12 @@
 """Sales data: deterministic rows of any number, made by Spark itself.
 
 Each value depends only on the row's id, the number of rows and the seed, so the rows are the same however
-Spark splits the work.  They have what real tables have: nulls, names beyond ASCII, a column with few values
+splits the work.  They have what real tables have: nulls, names beyond ASCII, a column with few values
 and one with as many as there are rows.  A range of neighboring rows has only some of the nations, which are
-not neighbors in the alphabet. So minimum and maximum exclude little, but the set of distinct values of a file
+not neighbors in the alphabet. Minimum and maximum therefore exclude little, but the set of distinct values of a file
 excludes much.
 
-The example of nations and their sales is that of "Embedding User-Defined Indexes in Apache Parquet Files".
+The example of nations and their sales comes from "Embedding User-Defined Indexes in Apache Parquet Files".
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ NATIONS = (
     "Singapore", "Argentina", "日本", "Côte d'Ivoire", "Zimbabwe", "Österreich", "Brasil", "Ελλάδα", "Canada", "Türkiye",
     "Kenya", "São Tomé e Príncipe", "New Zealand", "Україна", "Bolivia", "مصر", "Viet Nam", "Åland", "India", "Perú",
 )  # fmt: skip
-"""Values of the column ``nation``, in the order in which they come and go along the rows."""
+"""Values of the column ``nation``; each range of rows uses some neighbors in this order."""
 
 NATIONS_AT_A_TIME = 6
-"""The number of nations in one stretch of rows."""
+"""The number of nations in one range of rows."""
 
 RARE_NATION = "Pitcairn"
-"""The nation that only one hundredth of the rows, all neighbors, may be from."""
+"""The nation that only occurs in one hundredth of the rows, which are neighbors."""
 
 RARE_HUNDREDTH = 42
 """The number of that hundredth of the rows, counted from 0."""
 
 RARE_EVERY = 8
-"""In that hundredth, each row whose number this divides is of `RARE_NATION`."""
+"""In that hundredth, each row whose number is divisible by this has `RARE_NATION`."""
 
 CATEGORIES = ("books", "food", "garden", "music", "tools")
 """Values of the column ``category``."""
@@ -47,35 +47,35 @@ YEARS = tuple(FIRST_DAY)
 """Values of the column ``year``."""
 
 NULL_NATION = 20
-"""One nation in this number is null."""
+"""One in this many nations is null."""
 
 NULL_AMOUNT = 30
-"""One amount in this number is null."""
+"""One in this many amounts is null."""
 
 BLOOM_COLUMN = "customer"
 """The column that gets a bloom filter.
 
-It has as many values as rows: a chunk whose values all stay in its dictionary would get none.
+It has nearly as many values as rows: a chunk whose values all fit into its dictionary would not get a filter.
 """
 
 MOST_ROWS = 10**15
-"""Rows beyond this are refused: what is computed with their numbers would not fit into 64 bits."""
+"""Most rows: for more, computations with row numbers would not fit into 64 bits."""
 
 MOST_FILES = 10**6
-"""Files beyond this are refused, for the same reason."""
+"""Most files: for more, computations with file numbers would not fit into 64 bits."""
 
 WRITING = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    # Java interprets methods beyond this length: from a wide table Spark would make one that takes five times as long.
+    # Java interprets methods beyond this length: for a wide table, Spark would make a longer one, five times as slow.
     "spark.sql.codegen.hugeMethodLimit": "8000",
 }
 """Settings of the session while it writes."""
 
 TASKS_PER_CORE = 4
-"""Tasks for each core that share the writing of many files: more share it more evenly, and each costs its start."""
+"""Tasks per core for writing many files: more tasks balance the work better, but each costs its start."""
 
 AT_A_TIME = 1 << 16
-"""Rows that a task numbers at a time."""
+"""Rows that a task numbers in one batch."""
 
 
 def sales(
@@ -103,16 +103,16 @@ def sales(
     Args:
         spark: The session.
         rows: How many rows.
-        files: How many files the rows are for. It decides which rows come together, and not what they hold.
-        seed: Another seed gives other rows.
-        wide: With the columns of `wide_columns`, too.
-        rare: With `RARE_NATION`: of a hundred or more files, one in a hundred holds it.
-        skew: Files of very different sizes: the last is about three times the average, half of them hold an eighth
+        files: Number of files for the rows. It decides which rows are together, not their content.
+        seed: Random seed.
+        wide: Also add the columns of `wide_columns`.
+        rare: Add `RARE_NATION`: of a hundred or more files, one in a hundred contains it.
+        skew: Make files of very different sizes: the last is about three times the average, and half of them have an eighth
             of the rows.
-        tasks: How many partitions the files are put into, in their order.
+        tasks: Number of partitions for the files, in their order.
 
     Raises:
-        ValueError: There is not one row for each file, or more than `MOST_ROWS` or `MOST_FILES` are wanted.
+        ValueError: There is less than one row per file, or more than `MOST_ROWS` or `MOST_FILES` are requested.
     """
     from pyspark.sql import functions as f  # noqa: PLC0415 - importing this module must not cost what pyspark costs
 
@@ -138,7 +138,7 @@ def sales(
 
 
 def _numbered(spark: SparkSession, rows: int, files: int, tasks: int, *, skew: bool) -> DataFrame:
-    """The numbers of the rows, those of a file together and in order, without moving any from task to task."""
+    """The numbers of the rows, with those of a file together and in order; rows do not move between tasks."""
     from pyspark.sql import functions as f  # noqa: PLC0415 - see `sales`
 
     if not (files <= rows <= MOST_ROWS and files <= MOST_FILES):
@@ -149,7 +149,7 @@ def _numbered(spark: SparkSession, rows: int, files: int, tasks: int, *, skew: b
     power = 3 if skew else 1
 
     def first_row(file: Column) -> Column:
-        """One row for each file before this one, and of the rest the part ``(file / files) ** power``."""
+        """The first row of a file: one row for each earlier file, plus ``(file / files) ** power`` of the other rows."""
         raised = file
         for _ in range(power - 1):
             raised = raised * file
@@ -190,20 +190,20 @@ def write_sales(
 ) -> None:
     """Write `sales` as a directory of Parquet files, with a page index and with a bloom filter on `BLOOM_COLUMN`.
 
-    Times are written in microseconds, for which there are bounds and page indexes; Spark's own choice is INT96.
+    Times are written in microseconds, which have bounds and page indexes; Spark's own choice is INT96.
 
     Args:
         spark: The session.
         out: The directory.
         rows: How many rows.
-        files: How many files; where ``partition_by`` is given, for each of its values.
-        seed: Another seed gives other rows.
-        wide: With more columns, see `sales`.
-        rare: With a nation that few files hold, see `sales`.
-        skew: Files of very different sizes, see `sales`.
+        files: Number of files; with ``partition_by``, for each of its values.
+        seed: Random seed.
+        wide: Add more columns, see `sales`.
+        rare: Add a nation that is in few files, see `sales`.
+        skew: Make files of very different sizes, see `sales`.
         partition_by: A column whose values become directories instead of being stored in the files.
         overwrite: Replace a directory that exists.
-        options: More options of Spark's Parquet writer.
+        options: Further options of Spark's Parquet writer.
 
     Raises:
         ValueError: See `sales`.
@@ -214,7 +214,7 @@ def write_sales(
     }
     tasks = files
     if not skew and partition_by is None and files and rows % files == 0:
-        # Files of the same size: a task can begin a new one after a number of rows. A task for each takes twice as long.
+        # Files of the same size: a task can begin a new file after a number of rows. One task per file takes twice as long.
         tasks = min(files, TASKS_PER_CORE * cores(spark))
         writing["maxRecordsPerFile"] = str(rows // files)
     table = sales(spark, rows, files=files, seed=seed, wide=wide, rare=rare, skew=skew, tasks=tasks)

@@ -1,7 +1,7 @@
-"""Columns of the sales data beyond the first six: more types, more nulls, values that are not spread evenly.
+"""Columns of the sales data beyond the first six: more types, more nulls, unevenly distributed values.
 
-Every value comes out of whole numbers that are hashed from the row's number, a purpose and the seed, by exact
-operations alone.  So it is the same on every machine, however the rows are split over files.
+Every value is computed by exact operations from whole numbers, which are hashes of the row's number, a purpose and the seed.
+It is therefore the same on every machine, for every division of rows into files.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 FIRST_DAY = {2022: 18_993, 2023: 19_358, 2024: 19_723}
-"""The years of the sales, and the first of January of each in days since 1970."""
+"""The years of the sales, each with its first of January in days since 1970."""
 
 DAYS = 365
-"""Days of a year in which something is sold."""
+"""Days of a year with sales."""
 
 SECONDS_OF_DAY = 86_400
 MICROSECONDS = 1_000_000
 
 PRODUCTS = 5_000
-"""The most products that there can be. Half of the sales are of the first, a sixth of the second, a twelfth of the third."""
+"""Number of products. Half of the sales are of the first, a sixth of the second, a twelfth of the third."""
 
 MOST_PIECES = 1_000
-"""The most pieces in a sale; half of the sales are of one."""
+"""The most pieces in a sale; half of the sales have one piece."""
 
 NOTES = (
     "thanks", "très bon", "良い品物です", "wird gewünscht 🎁", "отличное качество", "ممتاز",
@@ -44,7 +44,7 @@ CITIES = ("Reykjavík", "München", "東京", "Lagos", "Montréal", "Kraków", "
 
 
 class Draw:
-    """Values that look random and depend on a row's number ``id``, a purpose and the seed alone."""
+    """Pseudorandom values that depend only on a row's number ``id``, a purpose and the seed."""
 
     def __init__(self, seed: int) -> None:
         from pyspark.sql import functions  # noqa: PLC0415 - importing this module must not cost what pyspark costs
@@ -53,19 +53,19 @@ class Draw:
         self._seed = functions.lit(seed)
 
     def bits(self, purpose: str) -> Column:
-        """64 bits, as a whole number with sign."""
+        """64 bits as a signed whole number."""
         return self._f.xxhash64(self._f.col("id"), self._f.lit(purpose), self._seed)
 
     def below(self, purpose: str, bound: int) -> Column:
-        """A whole number in [0, bound)."""
+        """A whole number from 0 to ``bound`` - 1."""
         return self._f.pmod(self.bits(purpose), self._f.lit(bound))
 
     def skewed(self, purpose: str, most: int) -> Column:
-        """A whole number from 1 to ``most``: n in one of n * (n + 1) rows."""
+        """A whole number from 1 to ``most``; n occurs in one of n * (n + 1) rows."""
         return self._f.call_function("div", self._f.lit(most), self.below(purpose, most) + 1)
 
     def unless(self, purpose: str, one_in: int, value: Column) -> Column:
-        """The value; null in one row of ``one_in``."""
+        """The value, or null in one row of ``one_in``."""
         return self._f.when(self.below(purpose, one_in) != 0, value)
 
     def choice(self, values: tuple[str, ...] | tuple[int, ...], position: Column) -> Column:
@@ -74,7 +74,7 @@ class Draw:
 
 
 def wide_columns(draw: Draw) -> list[Column]:
-    """The columns that a wide table has more. They need the columns ``id`` and ``year``.
+    """The additional columns of a wide table. They need the columns ``id`` and ``year``.
 
     ============ ============================ ==================================================================
     sold_at      timestamp                    in the year of the column ``year``, to the microsecond, UTC
@@ -102,12 +102,12 @@ def wide_columns(draw: Draw) -> list[Column]:
 def _times(draw: Draw) -> list[Column]:
     from pyspark.sql import functions as f  # noqa: PLC0415 - see `Draw`
 
-    # Divisions of Spark are of floating point, but for its function `div`; so days and seconds are drawn apart.
+    # Spark's divisions are floating point, except its function `div`; so days and seconds are drawn separately.
     first = f.element_at(f.create_map(*[f.lit(n) for pair in FIRST_DAY.items() for n in pair]), f.col("year"))
     day = first + draw.below("day of sale", DAYS).cast("int")
     second = day.cast("long") * SECONDS_OF_DAY + draw.below("second of sale", SECONDS_OF_DAY)
     microsecond = second * MICROSECONDS + draw.below("microsecond of sale", MICROSECONDS)
-    # Added to a day, not to `sold_at`: what that is in a time without zone depends on the zone of the session.
+    # Added to the day, not to `sold_at`: as a time without zone, `sold_at` depends on the zone of the session.
     delay = draw.below("delivery", 30 * SECONDS_OF_DAY * MICROSECONDS)
     interval = f.make_dt_interval(secs=_scaled(delay, 6).cast("decimal(18,6)"))
     wall = f.date_from_unix_date(day).cast("timestamp_ntz") + interval
@@ -119,7 +119,7 @@ def _times(draw: Draw) -> list[Column]:
 
 
 def _scaled(number: Column, places: int) -> Column:
-    """A whole number of at most 16 digits, some of them behind the point."""
+    """A decimal from a whole number of at most 16 digits, some of which are after the point."""
     from pyspark.sql import functions as f  # noqa: PLC0415 - see `Draw`
 
     return number.cast("decimal(16,0)") * f.lit(Decimal(1).scaleb(-places))

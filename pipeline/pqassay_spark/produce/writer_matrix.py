@@ -1,4 +1,4 @@
-"""Small files that show what Spark's Parquet writer can do: each option, each codec, each type, and empty tables.
+"""Small files for each option, each codec and each type of Spark's Parquet writer, and for empty tables.
 
 Every case has its rows as literals, so the expected rows never come from Spark. It also names the features
 that its file must have and must lack, in the words of this module's test.
@@ -23,7 +23,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class WriterCase:
-    """A table and how Spark is told to write it.
+    """A table and the options for writing it with Spark.
 
     Attributes:
         name: Name of its folder.
@@ -31,10 +31,10 @@ class WriterCase:
         schema: Its columns, as Spark's SQL declares them.
         rows: Its rows, as Python values.
         holds: Features that its file has.
-        lacks: Features that its file has not.
+        lacks: Features that its file does not have.
         settings: Settings of the session.
         options: Options of the writer.
-        select: Expressions in SQL that make the written columns, where Python has no values for them.
+        select: SQL expressions for the written columns, if Python has no values for them.
         column: A column of text that an index may describe.
         partition_by: The column whose values become folders.
     """
@@ -64,10 +64,10 @@ CITIES: tuple[Row, ...] = (
     ("", 9007199254740993, 0.0, 0, None),
     ("Łódź", 1423, 293.25, 5, "Łódź".encode()),
 )
-"""A value that comes twice, one that is null, one that is empty, text beyond ASCII, the ends of int32, both zeros."""
+"""Rows with a repeated value, nulls, an empty text, text beyond ASCII, the ends of int32, and both zeros."""
 
 SERIES: tuple[Row, ...] = tuple((f"city-{n * 7919 % 60:02d}", n, n / 8, n % 5, bytes([n])) for n in range(60))
-"""Sixty rows with another city in each."""
+"""Sixty rows, each with a different city."""
 
 PAGES = {"parquet.page.row.count.limit": "20", "parquet.page.size.row.check.min": "10"}
 GROUPS = {"parquet.block.row.count.limit": "25"}
@@ -115,7 +115,7 @@ MODERN = {"spark.sql.parquet.writeLegacyFormat": "false"}
 def _case(
     name: str, title: str, schema: str, rows: tuple[Row, ...], holds: str, lacks: str = "", **more: Any
 ) -> WriterCase:
-    """A line of a table; features are separated by commas."""
+    """A case as one line of a table; features are separated by commas."""
     return WriterCase(name, title, schema, rows, _features(holds), _features(lacks), **more)
 
 
@@ -165,7 +165,7 @@ CONTAINERS = (
     _case("only-nulls", "A column of nulls: no bounds", "city STRING, founded BIGINT", ((None, 1), (None, None), (None, 3)), "founded: bounds, city: column index", "city: bounds", column="city"),
     _flat("partitioned", "A folder for each district, and that column in no file", "founded: INT64", "district: INT32", partition_by="district"),
 )  # fmt: skip
-"""Cases about the container: the types are those that every reader knows."""
+"""Cases about the container; every reader knows their types."""
 
 TYPES = (
     _times("int96", "Times of 96 bits: no bounds, no column index", "at: INT96, at: offset index", "at: bounds, at: column index", stored="INT96"),
@@ -184,23 +184,23 @@ TYPES = (
     _case("odd-names", "Columns with dots, spaces, quotes and characters beyond ASCII in their names", '`a.b` STRING, `größe in m` INT, `日本` STRING, `say "x"` INT', (("one", 1, "一", 1), (None, None, None, None), ("two", 2, "二", 2)), "a.b: STRING, 日本: STRING", column="日本"),
     _case("long-text", "Values longer than bounds may be: they are cut, the largest upwards", "id INT NOT NULL, text STRING", ((1, "a" * 200), (2, "\U0010ffff" * 100), (3, "ü" * 500), (4, None), (5, "")), "text: column index", column="text"),
 )  # fmt: skip
-"""Cases about types, which not every reader knows."""
+"""Cases about types that some readers do not know."""
 
 MATRIX: tuple[WriterCase, ...] = (*CONTAINERS, *TYPES)
 """All cases."""
 
 
 def write_matrix(spark: SparkSession, out: str) -> None:
-    """Write every case into a folder of its name below ``out``."""
+    """Write every case into a folder with its name below ``out``."""
     for case in MATRIX:
         write_case(spark, case, f"{out}/{case.name}")
 
 
 def write_case(spark: SparkSession, case: WriterCase, out: str) -> None:
-    """Let Spark write a case into the folder ``out``, which must not exist, as one file unless it is partitioned.
+    """Write a case with Spark into the folder ``out``, which must not exist, as one file unless it is partitioned.
 
-    The session has the settings of the case meanwhile. One case after the other: of several that are written at the same
-    time some lose their options.
+    The session has the settings of the case during that time. Cases must be written one after the other: when several are
+    written at the same time, some lose their options.
     """
     with session_settings(spark, {"spark.sql.session.timeZone": "UTC", **case.settings}):
         frame = spark.createDataFrame(list(case.rows), case.schema).coalesce(1)

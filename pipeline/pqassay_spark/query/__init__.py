@@ -1,1 +1,1 @@
-"""Queries: Spark reads only the files that indexes leave."""
+"""Queries: Spark reads only the files that indexes cannot exclude."""

@@ -1,16 +1,16 @@
-"""Constants with which Spark compares a column as the values that they are, as `pqassay_reader.condition` does.
+"""Constants in the form in which Spark compares them with a column, for `pqassay_reader.condition`.
 
-Before Spark compares, it brings both sides to one type, by rules that differ from type to type, with settings, and between ``=`` and ``IN``.
-Where that may change which values satisfy a condition, the indexes of the column are not asked:
+Before Spark compares, it converts both sides to one type, by rules that depend on the types, on settings, and on ``=`` or ``IN``.
+If that may change which values satisfy a condition, the indexes of the column are not used:
 
-- text compared with anything but text, a date or a time, and numbers or booleans with text;
+- text compared with other types than text, a date or a time, and numbers or booleans compared with text;
 - whole numbers of 64 bits compared with a floating point number from 2^53 on, which Spark compares as floating point numbers;
-- decimals that have no common type of 38 digits, where Spark rounds; `float` with whole numbers that it does not hold exactly;
-- NaN as a constant, which Spark finds equal to itself and greater than every number, and conditions neither.
+- decimals without a common type of 38 digits, where Spark rounds; `float` compared with whole numbers that it cannot store exactly;
+- NaN as a constant: for Spark it equals itself and is greater than every number, but not for conditions.
 
-That a column may hold NaN does not matter: what has one is kept whatever the condition says.  Both zeros are equal to Spark.
+NaN in a column does not matter: files with NaN are always kept.  Both zeros are equal in Spark.
 
-Source: Spark 4, ``AnsiTypeCoercion``, ``TypeCoercion`` and ``DecimalPrecision``; what they do was measured and is tested.
+Source: Spark 4, ``AnsiTypeCoercion``, ``TypeCoercion`` and ``DecimalPrecision``; their behavior was measured and is tested.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-"""Comparisons; columns of Spark and fields of Arrow both understand them."""
+"""Comparisons, for columns of Spark as well as fields of Arrow."""
 
 MEMBERSHIPS = ("in", "not in")
 """Tests for lists."""
 
 EXACT_DOUBLE = 1 << 53
-"""Up to here, every whole number is a double."""
+"""Limit up to which every whole number is exact as a double."""
 
 EXACT_FLOAT = 1 << 24
-"""Up to here, every whole number is a float."""
+"""Limit up to which every whole number is exact as a float."""
 
 MOST_DIGITS = 38
-"""Digits of the longest decimal of Spark."""
+"""Most digits of a decimal in Spark."""
 
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 EPOCH_OF_CLOCKS = EPOCH.replace(tzinfo=None)
@@ -56,22 +56,22 @@ EPOCH_DAY = EPOCH.date()
 MICROSECOND = dt.timedelta(microseconds=1)
 
 NANOSECONDS = 1000
-"""Nanoseconds of a microsecond."""
+"""Nanoseconds in a microsecond."""
 
 
 @dataclass(frozen=True)
 class KnownMoment:
-    """A date or a time of which it is known what Spark takes it for: days, or microseconds, since 1970."""
+    """A date or a time as Spark understands it: days, or microseconds, since 1970."""
 
     number: int
 
 
 UNSURE = object()
-"""A constant of which it is not known what Spark takes it for."""
+"""Stands for a constant whose meaning in Spark is unknown."""
 
 
 def arrow_type(kind: st.DataType) -> Any:
-    """The type of Arrow that holds the values of a type of Spark; ``None`` if its columns are compared in no way that is known here."""
+    """The Arrow type for the values of a Spark type; ``None`` if it is unknown how Spark compares it."""
     found: Any = ARROW_TYPES.get(type(kind))
     if isinstance(kind, st.DecimalType):
         found = pa.decimal128(kind.precision, kind.scale)
@@ -95,15 +95,15 @@ ARROW_TYPES: dict[type[st.DataType], Any] = {
 
 
 Constants: TypeAlias = "list[Any] | None"
-"""Constants as Spark compares them; ``None`` where that is not known."""
+"""Constants as Spark compares them; ``None`` if that is unknown."""
 
 
 def compared(kind: st.DataType, literals: Sequence[Any]) -> Constants:
-    """The constants with which Spark compares a column, as conditions of the protocol have them.
+    """The constants as Spark compares them with a column, in the form of the protocol.
 
     Args:
         kind: The type of the column in Spark.
-        literals: The constants as Spark gets them, none of them null: one, or those of a list.
+        literals: The constants as Spark gets them, without nulls: one constant, or those of a list.
     """
     reader = READERS.get(type(kind))
     return None if reader is None else reader(kind, literals)
@@ -127,7 +127,7 @@ def _whole(kind: Any, literals: Sequence[Any]) -> Constants:
 
 
 GREATEST_LONG = (1 << 63) - 1
-"""The greatest whole number that is not a decimal to Spark."""
+"""The greatest whole number that Spark does not treat as a decimal."""
 
 WHOLE_BITS: dict[type[st.DataType], int] = {
     st.ByteType: 8,
@@ -137,7 +137,7 @@ WHOLE_BITS: dict[type[st.DataType], int] = {
 }
 
 DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
-"""Digits of the decimals that Spark makes of whole numbers, by their bits."""
+"""Digits of the decimals that Spark makes from whole numbers, by their bits."""
 
 
 def _decimal(kind: Any, literals: Sequence[Any]) -> Constants:
@@ -155,7 +155,7 @@ def _is_number(literal: Any) -> bool:
 
 
 def _have_common_type(before: int, behind: int, literals: Sequence[Any]) -> bool:
-    """Whether a decimal of some digits before and behind the point and some constants have a type that rounds none of them."""
+    """Whether a decimal type with digits before and after the point and some constants have a common type without rounding."""
     for literal in literals:
         if isinstance(literal, Decimal):
             _, digits, exponent = literal.as_tuple()
@@ -178,7 +178,7 @@ def _double(_kind: Any, literals: Sequence[Any]) -> Constants:
 
 
 def _float(_kind: Any, literals: Sequence[Any]) -> Constants:
-    """Spark compares with a floating point number as doubles, and with others now as floats and now as doubles."""
+    """The constants of a comparison with a floating point number, if they are exact as floats: Spark compares as floats or as doubles."""
     for literal in literals:
         if isinstance(literal, bool) or not isinstance(literal, int | float):
             return None
@@ -206,7 +206,7 @@ def _bytes(_kind: Any, literals: Sequence[Any]) -> Constants:
 def _moments(
     name: str, number_of: Callable[[Any], int | None], limit: int
 ) -> Callable[[Any, Sequence[Any]], Constants]:
-    """How constants that are days, or microseconds, since 1970 are read, as long as they fit into signed numbers."""
+    """A function that reads constants as days, or microseconds, since 1970, if they fit into signed numbers."""
 
     def read(_kind: Any, literals: Sequence[Any]) -> Constants:
         numbers = [one.number if isinstance(one, KnownMoment) else number_of(one) for one in literals]
@@ -224,7 +224,7 @@ def days_of(day: dt.date) -> int:
 
 
 def micros_of(moment: dt.datetime) -> int:
-    """Microseconds since 1970; of a moment without a zone, of a clock that shows it."""
+    """Microseconds since 1970; for a timestamp without a zone, as if it were UTC."""
     return (moment - (EPOCH_OF_CLOCKS if moment.utcoffset() is None else EPOCH)) // MICROSECOND
 
 

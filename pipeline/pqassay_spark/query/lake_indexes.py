@@ -1,9 +1,9 @@
-"""Indexes of a folder's files, loaded while Spark lists the same files, and the files that they rule out.
+"""Indexes of a folder's files: loaded while Spark lists the same files, and used to exclude files.
 
-Spark lists a thousand files in about the time that their indexes take to load, mostly waiting for the disk
-and for Java. So both run at once.  An index that is read before Spark lists its file may be that of an older
-one, which holds other rows.  That is why indexes that were loaded early count only for files that are, after
-Spark's listing, still exactly those from before the loading.
+Spark lists a thousand files in about the time in which their indexes are loaded, and mostly waits for the disk
+and for Java. Both therefore run at the same time.  An index that is read before Spark lists its file may belong to an older
+file with other rows.  Indexes that were loaded early therefore only count for files that, after
+Spark's listing, are still exactly those from before the loading.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from pqassay_spark.jobs.uris import arrow_uri, is_remote, local_path
 from pqassay_spark.query.comparisons import ARROW_TYPES, MOST_DIGITS
 
 Identity: TypeAlias = tuple[int, int, int, int, int]
-"""Device, number, length and both times of change of a file: another file differs in one of them."""
+"""Device, number, length and both times of change of a file; these are different for another file."""
 
 
 @dataclass(frozen=True)
 class Believed:
-    """The indexes that are used; the members are arguments of `pqassay_reader.lake.indexed_dataset.open_indexed`."""
+    """The accepted indexes; the members are arguments of `pqassay_reader.lake.indexed_dataset.open_indexed`."""
 
     table: str | None = None
     trust: Trust = "companion"
@@ -43,7 +43,7 @@ class Believed:
 
 
 Kinds: TypeAlias = Mapping[str, pa.DataType]
-"""For the names of columns the types in which Arrow holds what Spark reads there."""
+"""For the names of columns, the Arrow types of the values that Spark reads there."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class LakeIndexes:
 
     Attributes:
         kinds: The columns.
-        dataset: What is known.
-        base: The folder, as the dataset calls it.
-        before: By paths relative to the folder, the files before their indexes were loaded; ``None`` if Spark
-            had already listed the files; then the indexes are at least as new as Spark's listing.
+        dataset: The dataset with the indexes.
+        base: The folder, as the dataset names it.
+        before: The files before their indexes were loaded, by relative paths; ``None`` if Spark
+            had already listed the files, because the indexes are then at least as new as Spark's listing.
     """
 
     kinds: Kinds
@@ -72,7 +72,7 @@ class LakeIndexes:
         *,
         before: Mapping[str, Identity] | None = None,
     ) -> LakeIndexes:
-        """Load them. Raises as `open_indexed` does, and warns of nothing: that is left to `left_out`."""
+        """Load the indexes. Raises the errors of `open_indexed`, but gives no warnings: `left_out` gives them."""
         place = arrow_uri(local_path(root))
         names = sorted(kinds)
         dataset = open_indexed(
@@ -81,7 +81,7 @@ class LakeIndexes:
             trust=believed.trust,
             column=believed.column,
             table=believed.table,
-            # What the names of folders say is Spark's business.
+            # Partition values in the names of folders are handled by Spark.
             schema=pa.schema([pa.field(name, kinds[name]) for name in names]),
             partitioning=None,
             warn=False,
@@ -90,24 +90,24 @@ class LakeIndexes:
 
     @property
     def aside(self) -> tuple[str, ...]:
-        """The indexes of index directories that are not used, since they are stale or damaged, one sentence for each."""
+        """The stale or damaged indexes of index directories, which are not used, one sentence for each."""
         return self.dataset.aside
 
     def left_out(self, condition: pc.Expression, *, stacklevel: int = 1) -> dict[str, str]:
-        """The files that need not be read, since their indexes say that no row satisfies a condition.
+        """The files that need not be read, because their indexes prove that no row satisfies a condition.
 
         Args:
-            condition: What is asked.
-            stacklevel: Whose line a warning names; 1 is that of the caller.
+            condition: The condition.
+            stacklevel: The line that a warning names; 1 is the line of the caller.
 
         Returns:
-            The reason for each of them, by its path relative to the folder.
+            The reason for each file, by its path relative to the folder.
 
         Warns:
-            IndexWarning: Some files have an index that can be used, and others have none, or one that is stale or damaged.
+            IndexWarning: Some files have a usable index, but other files have none, or a stale or damaged one.
         """
         pruning = self.dataset.prune(condition)
-        # A column that is indexed nowhere is an ordinary column; one that is indexed here and there needs a word.
+        # A column without any index is an ordinary column; one that is indexed in some files deserves a warning.
         is_ordinary = self.dataset.unindexed == len(pruning.kept) + len(pruning.skipped) and not self.aside
         if self.dataset.warnings and not is_ordinary:
             warnings.warn(self.dataset.summary, IndexWarning, stacklevel=stacklevel + 1)
@@ -118,7 +118,7 @@ class LakeIndexes:
         return path[len(self.base) :].lstrip("/")
 
     def _is_unchanged(self, name: str) -> bool:
-        """True if a file is still the one whose index was loaded, or that does not matter."""
+        """Whether a file is still the one whose index was loaded, or that does not matter."""
         if self.before is None:
             return True
         try:
@@ -129,15 +129,15 @@ class LakeIndexes:
 
 
 def identity(found: os.stat_result) -> Identity:
-    """Identity of a file, by which it is told from one that takes its place."""
+    """The identity of a file, which distinguishes it from a file that replaces it."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def identities(folder: str) -> dict[str, Identity]:
-    """The files below a folder of this machine that may be data, by their paths relative to it.
+    """The files below a local folder that may be data, by their paths relative to it.
 
     Raises:
-        OSError: A folder cannot be listed, or is a link, behind which there may be no end.
+        OSError: A folder cannot be listed, or is a link, which might lead into a cycle.
     """
     files: dict[str, Identity] = {}
     pending = [""]
@@ -159,15 +159,15 @@ def identities(folder: str) -> dict[str, Identity]:
 
 
 Early: TypeAlias = "Future[LakeIndexes] | None"
-"""Indexes that are being loaded, if any are."""
+"""Indexes that are being loaded, or ``None``."""
 
 
 @contextlib.contextmanager
 def loading(root: str | os.PathLike[str], columns: Collection[str], believed: Believed) -> Generator[Early]:
-    """Load the indexes of some columns beside what is done meanwhile; they are there, or the error, at the end of it.
+    """Load the indexes of some columns in parallel with other work; the result or the error is there at the end.
 
-    Which types the columns have Spark will say; until then, they are taken to be those of the first file.
-    Only for folders of this machine: behind a URI, an unchanged file cannot be recognized with certainty.
+    Spark determines the types of the columns later; until then, the types of the first file are used.
+    Only for local folders: behind a URI, an unchanged file cannot be recognized with certainty.
     """
     if not columns or is_remote(root):
         yield None
@@ -186,7 +186,7 @@ def loading(root: str | os.PathLike[str], columns: Collection[str], believed: Be
 
 
 def _guessed(folder: str, files: Collection[str], columns: Collection[str]) -> dict[str, pa.DataType]:
-    """The types of some columns by the schema of the first file, without those that it lacks or that Spark has no type for."""
+    """The types of some columns from the schema of the first file, without columns that are missing or have no type in Spark."""
     schema: Any = pq.read_schema(os.path.join(folder, min(files))) if files else pa.schema([])  # noqa: PTH118 - see `LakeIndexes`
     kinds: dict[str, pa.DataType] = {}
     for name in columns:
@@ -198,11 +198,11 @@ def _guessed(folder: str, files: Collection[str], columns: Collection[str]) -> d
 
 
 def _guess(kind: Any) -> Any:
-    """The type in which Arrow holds what Spark reads of a column; ``None`` where that is not a type that indexes are asked for."""
+    """The Arrow type for the values that Spark reads from a column; ``None`` if indexes are not used for that type."""
     if pt.is_dictionary(kind):
         kind = kind.value_type
     if pt.is_timestamp(kind):
-        # Without a zone and in nanoseconds: INT96, which Spark takes for instants.
+        # Without a zone and in nanoseconds: INT96, which Spark treats as instants.
         return pa.timestamp("us", "UTC" if kind.tz is not None or kind.unit == "ns" else None)
     if pt.is_decimal(kind):
         return pa.decimal128(kind.precision, kind.scale) if kind.precision <= MOST_DIGITS else None
@@ -221,18 +221,18 @@ WIDER: dict[Any, Any] = {
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20, 0),
 }
-"""The types in which Spark reads whole numbers without a sign."""
+"""The types that Spark uses for unsigned whole numbers."""
 
 
 def loaded(early: Early, root: str | os.PathLike[str], kinds: Kinds, believed: Believed) -> LakeIndexes:
-    """The indexes of just these columns: those that were loaded early, if they are, or else loaded now.
+    """The indexes of exactly these columns: those that were loaded early, if there are any, otherwise loaded now.
 
     Raises:
         ArrowException: The folder cannot be listed.
         OSError: The folder cannot be listed.
         ValueError: The arguments do not fit each other.
     """
-    # An error counts only if it is there in the second attempt, too: the folder may have changed.
+    # An error counts only if the second attempt fails as well: the folder may have changed.
     if early is not None and early.exception() is None and early.result().kinds == kinds:
         return early.result()
     return LakeIndexes.load(root, kinds, believed)

@@ -1,7 +1,7 @@
-"""Predicates in Spark: one tree, from which both Spark's filter and the question to the indexes (`pqassay_spark.query.questions`) are made.
+"""Predicates in Spark: one tree for both Spark's filter and the question to the indexes (`pqassay_spark.query.questions`).
 
 A predicate is a tree as in ``conformance/PROTOCOL.md``, or text in Spark's SQL that
-`pqassay_reader.condition.text` reads into one.  Spark never gets the text: its filter and the skipping of
+`pqassay_reader.condition.text` parses into one.  Spark never gets the text: its filter and the skipping of
 files use the same tree, so they cannot have different meanings.
 """
 
@@ -31,17 +31,17 @@ from pqassay_reference.errors import Refused
 from pqassay_spark.query.comparisons import COMPARISONS, GREATEST_LONG, MOST_DIGITS, days_of, micros_of
 
 MICROS_OF_DAY = 86_400_000_000
-"""Microseconds of a day."""
+"""Microseconds in a day."""
 
 ADVICE = "; leave it out here and apply it to the DataFrame: .where(...)"
-"""End of a message about a condition that no tree can say."""
+"""The end of a message about a condition that trees cannot express."""
 
 
 def read_predicate(spark: SparkSession, predicate: str | Tree) -> Tree:
-    """The tree of a predicate, with Python's own values.
+    """The tree of a predicate, with Python values.
 
     Raises:
-        Refused: It is not a predicate, or one that a tree cannot say.
+        Refused: It is not a predicate, or trees cannot express it.
     """
     if not isinstance(predicate, str):
         try:
@@ -68,7 +68,7 @@ def read_predicate(spark: SparkSession, predicate: str | Tree) -> Tree:
 
 
 def is_set(spark: SparkSession, setting: str) -> bool:
-    """True if a setting that is off by default is on."""
+    """Whether a setting that is off by default is on."""
     return str(spark.conf.get(setting, "false")).lower() == "true"
 
 
@@ -89,7 +89,7 @@ def _require_tree(tree: Any) -> None:
 
 @dataclass(frozen=True)
 class SchemaColumn:
-    """A column of a schema: its names from the root, its type, and what Spark noted about it."""
+    """A column of a schema: its names from the root, its type, and its metadata from Spark."""
 
     path: tuple[str, ...]
     kind: DataType
@@ -97,28 +97,28 @@ class SchemaColumn:
 
     @property
     def quoted(self) -> str:
-        """The reference to it in Spark's SQL."""
+        """The reference to it in Spark SQL."""
         return ".".join(f"`{name.replace('`', '``')}`" for name in self.path)
 
     @property
     def is_plain(self) -> bool:
-        """True if Spark compares its values as they are stored in the file.
+        """Whether Spark compares its values as they are stored in the file.
 
-        Other collations find equal text that differs, and text of a fixed length is padded.
+        With other collations, different texts can be equal, and text of a fixed length is padded.
         """
         is_text = isinstance(self.kind, StringType)
         return not is_text or (self.kind == StringType() and CHAR_KEY not in self.metadata)
 
 
 CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
-"""Key under which Spark notes that a column of text is in truth ``char(n)`` or ``varchar(n)``."""
+"""Metadata key by which Spark marks a text column as ``char(n)`` or ``varchar(n)``."""
 
 
 def find_column(schema: StructType, name: str, *, case_sensitive: bool) -> SchemaColumn:
-    """Find a column by its name, its path joined by dots.
+    """Find a column by its name, a path joined by dots.
 
     Raises:
-        Refused: There is none, or several.
+        Refused: There is no such column, or several.
     """
     matching = list(_columns_named(schema, name, (), str if case_sensitive else str.lower))
     if not matching:
@@ -141,10 +141,10 @@ def _columns_named(
 
 
 def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = False) -> Column:
-    """The filter that Spark applies.
+    """The filter for Spark.
 
     Raises:
-        Refused: There is no such column, or a constant that Spark does not have.
+        Refused: There is no such column, or Spark cannot represent a constant.
     """
 
     def condition(tree: Tree) -> Column:
@@ -168,7 +168,7 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
             return column.isNotNull()
         if name in ("in", "not in"):
             literals = [f.lit(spark_value(literal, kind)) for literal in rest[0]]
-            # SQL has no empty list: nothing is in it, null neither.
+            # SQL has no empty list: no value is in it, not even null.
             among = column.isin(literals) if literals else f.lit(False)
             return among if name == "in" else ~among
         return cast("Column", COMPARISONS[name](column, f.lit(spark_value(rest[0], kind))))
@@ -177,10 +177,10 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
 
 
 def spark_value(literal: Any, kind: DataType) -> Any:
-    """A constant as Spark has it. A number that is not a binary fraction is exact where the column is.
+    """A constant for Spark. A decimal fraction stays exact if the column is exact.
 
     Raises:
-        Refused: Spark does not have it.
+        Refused: Spark cannot represent it.
     """
     if isinstance(literal, Moment):
         return _moment(literal, kind)
@@ -200,7 +200,7 @@ def spark_value(literal: Any, kind: DataType) -> Any:
     elif isinstance(literal, int) and not -GREATEST_LONG - 1 <= literal <= GREATEST_LONG:
         literal = Decimal(literal)
     elif isinstance(literal, dt.datetime):
-        # By its number: on the way to Java, moments of long ago get into another calendar.
+        # As a number: on the way to Java, early dates would be converted to another calendar.
         is_moment = literal.utcoffset() is not None
         return f.timestamp_micros(f.lit(micros_of(literal))) if is_moment else literal
     elif isinstance(literal, dt.date):
@@ -211,14 +211,14 @@ def spark_value(literal: Any, kind: DataType) -> Any:
 
 
 def _digits(number: Decimal) -> int:
-    """Digits that Spark's type of a decimal needs, those of zeros before and behind the point included."""
+    """Digits that Spark's decimal type needs for a number, including zeros before and after the point."""
     _, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)  # it is finite
     return max(len(digits) + max(exponent, 0), -exponent)
 
 
 def _moment(moment: Moment, kind: DataType) -> Column:
-    """A date or a time as Spark has it, of the type of a column."""
+    """A date or a time for Spark, with the type of a column."""
     if moment.kind == "date" and isinstance(kind, DateType):
         return f.date_from_unix_date(f.lit(moment.number))
     micros, rest = divmod(moment.number, 1000)

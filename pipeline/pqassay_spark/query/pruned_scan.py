@@ -1,14 +1,14 @@
-"""Spark's own scan of a folder of Parquet files, without the files that their indexes rule out.
+"""Spark's own scan of a folder of Parquet files, without the files that their indexes exclude.
 
-The driver asks the indexes which files a predicate keeps, and gives Spark their names as a filter on its
+The driver asks the indexes which files may satisfy a predicate, and passes their names to Spark as a filter on its
 hidden column ``_metadata.file_path``.  Spark then opens only these. Everything else is unchanged: its listing
 of the files, partition columns, and the vectorized reader, which skips row groups by statistics, dictionaries
 and bloom filters.  On this machine the indexes are loaded while Spark lists the files and finds their schema;
 see `pqassay_spark.query.lake_indexes`.
 
 Spark's spelling of a path differs between its columns and versions; a filter with a wrong spelling finds no
-file and silently loses all rows.  So a spelling counts only after Spark has planned the scan and selects as
-many files as were kept.  Otherwise it scans all of them, and a warning says so.
+file and silently loses all rows.  A spelling is therefore only used if Spark's plan of the scan selects exactly
+the expected number of files.  Otherwise it scans all of them, with a warning.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from pqassay_spark.query.questions import AskedColumn, question, reading
 
 
 class PruningWarning(UserWarning):
-    """A scan reads all files although their indexes rule some out."""
+    """A scan reads all files although indexes exclude some of them."""
 
 
 @dataclass(frozen=True)
 class PrunedScan:
-    """A scan and what was left out of it.
+    """A scan and the files that it skips.
 
     Attributes:
         frame: The rows that satisfy the predicate; nothing has been read yet.
-        files: Files that Spark lists below the root.
-        skipped: Those that it will not open, by their paths relative to the root.
-        why: For each of these the reason.
-        aside: Indexes of index directories that are not used, since they are stale or damaged, one sentence for each.
+        files: Number of files that Spark lists below the root.
+        skipped: The files that it will not open, by their paths relative to the root.
+        why: The reason for each of these.
+        aside: The stale or damaged indexes of index directories, which are not used, one sentence for each.
     """
 
     frame: DataFrame
@@ -63,11 +63,11 @@ class ReadOptions(TypedDict, total=False):
     """Options of reading files.
 
     Attributes:
-        table: A folder with an index table, ``"auto"`` for the one beside the root if there is one.
-        trust: ``companion``, or ``published`` where you vouch for indexes without companion record; see `open_indexed`.
-        column: What those describe.
-        schema: That of the rows; by default Spark finds it in the files.
-        options: More options of Spark's Parquet reader.
+        table: A folder with an index table; ``"auto"`` for the table beside the root if there is one.
+        trust: ``companion``, or ``published`` if you vouch for indexes without companion record; see `open_indexed`.
+        column: The column of those indexes.
+        schema: The schema of the rows; by default Spark finds it in the files.
+        options: Further options of Spark's Parquet reader.
     """
 
     table: str | None
@@ -82,22 +82,22 @@ def read(
 ) -> DataFrame:
     """Read the rows of a folder of Parquet files that satisfy a predicate; files are skipped by their indexes.
 
-    The rows are those of ``spark.read.parquet(root).where(predicate)``.  The skipped files are decided now;
+    The rows are those of ``spark.read.parquet(root).where(predicate)``.  The skipped files are fixed by this call;
     call `read` again after files were replaced.
 
     Args:
         spark: The session.
-        root: A folder, as a path of this machine, taken literally, or as a URI that Spark and pyarrow both reach.
-        predicate: A condition in Spark's SQL (comparisons of columns with constants, ``IN``, ``BETWEEN``,
+        root: A folder, as a local path, taken literally, or as a URI that both Spark and pyarrow can reach.
+        predicate: A condition in Spark SQL (comparisons of columns with constants, ``IN``, ``BETWEEN``,
             ``IS NULL``, and ``AND``, ``OR``, ``NOT`` of those), or the same as a tree of ``conformance/PROTOCOL.md``.
         **how: See `ReadOptions`.
 
     Raises:
-        Refused: The predicate is not valid, or says what no tree can say.
+        Refused: The predicate is not valid, or trees cannot express it.
         AnalysisException: Spark cannot read the folder.
 
     Warns:
-        PruningWarning: Spark reads all files, since it does not select those that were kept.
+        PruningWarning: Spark reads all files, because it does not select the expected ones.
     """
     return plan_read(spark, root, predicate, **how).frame
 
@@ -133,17 +133,17 @@ def plan_read(
 
 
 GLOB = re.compile(r"[*?\[\]{}\\]")
-"""Characters by which Spark takes a path for a pattern."""
+"""Characters that make a path a pattern in Spark."""
 
 
 def spark_location(root: str | os.PathLike[str]) -> str:
-    r"""The name of a folder for Spark: a path of this machine becomes a URI, and nothing in it a pattern.
+    r"""The name of a folder for Spark: a local path becomes a URI whose pattern characters are escaped.
 
     >>> spark_location("/lake/[a] b%20"), spark_location("s3a://lake/sales")
     ('file:///lake/\\[a\\] b%20', 's3a://lake/sales')
     """
     text = os.fspath(root)
-    # Hadoop takes what follows the scheme literally, percent signs included.
+    # Hadoop uses the text after the scheme literally, percent signs included.
     if is_remote(text) or local_path(text) != text:
         return text
     path = os.path.abspath(text)  # noqa: PTH100 - see `relative_names`
@@ -151,7 +151,7 @@ def spark_location(root: str | os.PathLike[str]) -> str:
 
 
 def relative_names(root: str | os.PathLike[str], listed: Sequence[str]) -> dict[str, str]:
-    """For entries of Spark's listing the paths relative to the root; what is not below it is left out."""
+    """The paths relative to the root for entries of Spark's listing; entries outside it are omitted."""
     path = local_path(root)
     # Not resolved: Spark's listing does not follow the links of the root's path either.
     base = path if is_remote(path) else os.path.abspath(path)  # noqa: PTH100
@@ -169,13 +169,13 @@ def _left_out(
     believed: Believed,
     early: Early,
 ) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """The files with these relative names that hold no row, each with the reason; and the indexes that are not used."""
+    """The files without matching rows, by relative name with the reason; and the indexes that are not used."""
     if is_set(spark, "spark.sql.parquet.fieldId.read.enabled"):
         return {}, ()  # then Spark finds columns by numbers, and indexes speak of names
     if not names:
-        return {}, ()  # a URI that Spark takes for a pattern: what it lists is below other folders
+        return {}, ()  # Spark treats this URI as a pattern, so the files are below other folders
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
-    # By the whole path: with the option `basePath`, folders above the root are partitions, too.
+    # Uses the whole path: with the option `basePath`, folders above the root are partitions, too.
     above = local_path(spark_location(root))
     partitions = {key.lower() for name in names for key in partition_keys(f"{above}/{name}")}
     columns: dict[str, AskedColumn] = {}
@@ -192,13 +192,13 @@ def _left_out(
     except (pa.ArrowException, OSError) as error:
         if not is_remote(root):
             raise
-        # Spark reaches the store, and Arrow may not: another library, other credentials.
+        # Spark reaches the store, but Arrow may not: another library, other credentials.
         warnings.warn(f"{root}: no file is skipped: {error}", PruningWarning, stacklevel=4)
         return {}, ()
 
 
 def partition_keys(path: str) -> list[str]:
-    """The partition columns in the names of a file's folders. A percent sign stands for one character, also beyond ASCII.
+    """The partition columns in the names of a file's folders. A percent sign encodes one character, also beyond ASCII.
 
     >>> partition_keys("year=2024/c%3D=a/part-0.parquet")
     ['year', 'c=']
@@ -212,20 +212,20 @@ def partition_keys(path: str) -> list[str]:
 
 
 PIECE = 7_000
-"""Bytes of names of files that Java hands over at a time, about.
+"""Approximate bytes of file names that Java sends at a time.
 
-It sends 8 KiB at once.  In a longer answer it holds the rest back until the beginning is acknowledged, for which the system
-takes its time: 40 ms, and five times that for 16 KiB.
+It sends 8 KiB at once.  For a longer answer, it waits until the system acknowledges the first part: 40 ms, and
+five times that for 16 KiB.
 """
 
 FIRST_NAMES = 16
-"""Names in the first piece, before it is known how long they are."""
+"""Names in the first piece, when their length is still unknown."""
 
 
 def _input_files(spark: SparkSession, frame: DataFrame) -> list[str]:
     """The files that Spark lists for a scan, percent-encoded."""
     try:
-        # In a few pieces: Python would ask Java twice for each file.
+        # In a few pieces: otherwise, Python would ask Java twice for each file.
         predef = cast("Any", spark)._jvm.scala.Predef  # noqa: SLF001 - see above
         found = predef.genericWrapArray(cast("Any", frame)._jdf.inputFiles())  # noqa: SLF001 - see above
         count, start, step = int(found.length()), 0, FIRST_NAMES
@@ -241,7 +241,7 @@ def _input_files(spark: SparkSession, frame: DataFrame) -> list[str]:
 
 
 def _without(frame: DataFrame, listed: Sequence[str], skipped: Collection[str]) -> DataFrame | None:
-    """The scan without some of the files that Spark listed; ``None`` where Spark does not understand which."""
+    """The scan without some of the files that Spark listed; ``None`` if Spark does not select the right ones."""
     if any(field.name.lower() == "_metadata" for field in frame.schema.fields):
         return None  # a column of this name hides Spark's own
     kept = [entry for entry in listed if entry not in skipped]
@@ -252,8 +252,8 @@ def _without(frame: DataFrame, listed: Sequence[str], skipped: Collection[str]) 
             scan = _named(frame, map(spell, kept))
             if _selected(scan) == len(kept):
                 return scan
-    # To name the skipped files instead loses no row, however they are spelt.  So it serves, too, where Spark does not
-    # scan all that it lists, files beside the folders of partitions for instance.
+    # Excluding the skipped files by name never loses rows, even with a wrong spelling.  It also works if Spark does not
+    # scan everything that it lists, for example files beside the folders of partitions.
     total = _selected(frame)
     for spell in SPELLINGS if total is not None else ():
         scan = _named(frame, map(spell, skipped), negated="NOT ")
@@ -272,11 +272,11 @@ SPELLINGS: tuple[Callable[[str], str], ...] = (
     lambda entry: entry,
     unquote,
 )
-"""Spellings of an entry of ``inputFiles()`` in ``_metadata.file_path``: the first is that of Spark 4."""
+"""Spellings in ``_metadata.file_path`` of an entry of ``inputFiles()``; the first is that of Spark 4."""
 
 
 def _sql_text(text: str) -> str:
-    r"""Text as a literal of Spark's SQL.
+    r"""Text as a literal in Spark SQL.
 
     >>> _sql_text("it's")
     "'it\\'s'"
@@ -285,7 +285,7 @@ def _sql_text(text: str) -> str:
 
 
 def _selected(frame: DataFrame) -> int | None:
-    """The number of files that Spark selects for a scan, found by planning it; ``None`` where it does not say."""
+    """The number of files that Spark selects for a scan, from its plan; ``None`` if the plan does not have it."""
     try:
         plan = cast("Any", frame)._jdf.queryExecution().sparkPlan()  # noqa: SLF001 - there is no other way
         leaves = plan.collectLeaves()

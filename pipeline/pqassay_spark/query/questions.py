@@ -1,8 +1,8 @@
-"""Questions to indexes: for a predicate of Spark a condition on some columns that Arrow evaluates on their known values.
+"""Questions to indexes: from a predicate of Spark to a condition on columns that Arrow evaluates on their known values.
 
-The condition is true of each row of which the predicate may be true.  So what cannot be told is left open, and a question never decides
-more than is known.  What a condition means is stated in `pqassay_reader.condition`; for which constants Spark means the same, in
-`pqassay_spark.query.comparisons`.
+The condition is true of each row for which the predicate may be true.  Unknown parts are left open, so a question never excludes
+too much.  `pqassay_reader.condition` defines the meaning of conditions; `pqassay_spark.query.comparisons` finds the constants
+with the same meaning in Spark.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ OLDEST: dict[type[DataType], Moment] = {
     DateType: Moment("date", days_of(dt.date(1582, 10, 15))),
     TimestampType: Moment("timestamp", NANOSECONDS * micros_of(dt.datetime(1900, 1, 1, tzinfo=dt.UTC))),
 }
-"""From when on values are the same in the calendar of Spark 2: the first day of the Gregorian one; of moments later, for all zones."""
+"""First value that is the same in the calendar of Spark 2: the first Gregorian day; for timestamps a later one, valid in all zones."""
 
 
 class AskedColumn(NamedTuple):
-    """A column whose indexes are asked: its name in the files, and its type in Spark."""
+    """A column whose indexes are used: its name in the files, and its type in Spark."""
 
     name: str
     kind: DataType
@@ -53,7 +53,7 @@ class AskedColumn(NamedTuple):
 
     @classmethod
     def of(cls, column: SchemaColumn) -> AskedColumn | None:
-        """The column at the top level of a schema; ``None`` if Spark compares its values in a way that no index knows."""
+        """A column at the top level of a schema; ``None`` if indexes do not know how Spark compares its values."""
         name, *below = column.path
         if below or not column.is_plain or arrow_type(column.kind) is None:
             return None
@@ -61,11 +61,11 @@ class AskedColumn(NamedTuple):
 
 
 Reading: TypeAlias = Callable[[Any, DataType, str], Any]
-"""What a constant of a predicate is to Spark, compared with a column of a type by a test of a name; `UNSURE` where that is not known."""
+"""Returns the meaning of a constant in Spark, from the constant, the type of its column and the name of the test; or `UNSURE`."""
 
 
 def as_given(literal: Any, kind: DataType, name: str) -> Any:
-    """The reading of constants to which Spark itself gave the type of their column."""
+    """The meaning of constants to which Spark itself gave the type of their column."""
     del kind, name
     return literal
 
@@ -81,13 +81,13 @@ def question(
 
     Args:
         tree: The predicate.
-        columns: For names of the tree the columns.  Other parts of the tree are not decided.
-        read: What the constants are.
-        may_be_old: Whether Spark may shift old dates, since they were written with the calendar of Spark 2;
-            then nothing is concluded about them.
+        columns: The columns, by their names in the tree.  Parts of the tree about others stay open.
+        read: Returns the meaning of the constants.
+        may_be_old: Whether Spark may shift old dates, because they were written with the calendar of Spark 2;
+            then they exclude nothing.
 
     Returns:
-        The condition; ``None`` where everything is left open.
+        The condition; ``None`` if everything stays open.
     """
     asked = _Questioner(columns, read, may_be_old=may_be_old).known(tree, negated=False)
     if asked is None:
@@ -103,11 +103,11 @@ class _Questioner:
     may_be_old: bool
 
     def known(self, tree: Tree, *, negated: bool) -> Tree | None:
-        """The facts about a tree, with constants as Spark compares them: true wherever the tree may be true; ``None`` if nothing is known.
+        """The known part of a tree, with constants as Spark compares them: true if the tree may be true. ``None`` if nothing is known.
 
         Args:
             tree: A part of the predicate.
-            negated: Whether it is within an odd number of negations; then what is known is false wherever the tree may be false.
+            negated: Whether it is inside an odd number of negations; then the result is false wherever the tree may be false.
         """
         name, *parts = tree
         if name == "not":
@@ -147,16 +147,16 @@ CANONICAL_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 CANONICAL_CLOCK = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?")
 
 OLD_COERCION = "spark.sql.legacy.typeCoercion.datetimeToString.enabled"
-"""The setting with which Spark compares dates and text as text."""
+"""The setting that makes Spark compare dates and text as text."""
 
 ANSI = "spark.sql.ansi.enabled"
 """The setting without which Spark compares dates with a list of texts as text."""
 
 
 def reading(spark: SparkSession, tree: Tree, columns: Mapping[str, AskedColumn]) -> Reading:
-    """Spark's types of the constants of a tree.
+    """A function that returns the meaning of a tree's constants in Spark.
 
-    Which moment a text is depends on the zone of the session, and on more formats than anyone remembers: Spark is asked, without a job.
+    The meaning of a text as a timestamp depends on the zone of the session, and on many formats. Spark itself is asked, without a job.
     """
     as_text = () if str(spark.conf.get(ANSI)).lower() == "true" else tuple(MEMBERSHIPS)
     no_texts = is_set(spark, OLD_COERCION)
@@ -193,7 +193,7 @@ def reading(spark: SparkSession, tree: Tree, columns: Mapping[str, AskedColumn])
 
 
 def _literals(tree: Tree, columns: Mapping[str, AskedColumn]) -> Iterator[tuple[str, DataType, Any]]:
-    """The constants with which some columns are compared: the name of the test, the type of the column, the constant."""
+    """The constants of comparisons with some columns: the name of the test, the type of the column, the constant."""
     pending = [tree]
     while pending:
         match pending.pop():
@@ -207,7 +207,7 @@ def _literals(tree: Tree, columns: Mapping[str, AskedColumn]) -> Iterator[tuple[
 
 
 def _canonical(kind: type[DataType], text: str) -> int | None:
-    """Days of a date, or microseconds of what a clock shows, since 1970, of a text that says just that; ``None`` of any other."""
+    """Days of a date, or microseconds of a local time, since 1970, for a text in canonical form; ``None`` for any other."""
     try:
         if kind is DateType and CANONICAL_DAY.fullmatch(text):
             return days_of(dt.date.fromisoformat(text))
@@ -221,13 +221,13 @@ def _canonical(kind: type[DataType], text: str) -> int | None:
 def _asked(
     spark: SparkSession, texts: list[tuple[type[DataType], str]]
 ) -> dict[tuple[type[DataType], str], int]:
-    """What Spark says that texts are: days or microseconds since 1970; without those that are not dates or times."""
+    """The meaning of texts in Spark: days or microseconds since 1970; without texts that are not dates or times."""
     numbers = [
         f.unix_date(f.lit(text).try_cast("date"))
         if kind is DateType
         else f.unix_micros(f.lit(text).try_cast("timestamp"))
         for kind, text in texts
     ]
-    # Rows that are written down are a relation on the driver, for which Spark runs no job.
+    # Literal rows are a relation on the driver, for which Spark runs no job.
     (row,) = spark.sql("SELECT * FROM VALUES (1)").select(*numbers).collect()
     return {one: number for one, number in zip(texts, row, strict=True) if number is not None}

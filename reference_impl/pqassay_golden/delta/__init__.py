@@ -1,1 +1,1 @@
-"""Golden Delta tables: logs written by hand beside tiny Parquet files, and the same with one claim that is false."""
+"""Golden Delta tables: logs written by hand beside tiny Parquet files, and copies with one false claim."""

@@ -1,4 +1,4 @@
-"""Golden Delta tables about columns: partition columns that files store as well, widened and required columns, and domains of the table."""
+"""Golden Delta tables about columns: partition columns that are also stored in files, widened and required columns, and domains."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MATERIALIZED = {
 
 
 def _widened(old: str = "integer") -> str:
-    """A schema with a column of type long that was of another type before, and that cannot be null."""
+    """A schema with a column of type long that had another type before, and that cannot be null."""
     change_: Json = {"fromType": old, "toType": "long"}
     column: Json = {"name": "id", "type": "long", "nullable": False, "metadata": {TYPE_CHANGES: [change_]}}
     return compact({"type": "struct", "fields": [column]})

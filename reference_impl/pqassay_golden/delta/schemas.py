@@ -1,4 +1,4 @@
-"""Golden Delta tables whose data files have other columns than the schema says, or are live twice."""
+"""Golden Delta tables whose data files have other columns than the schema, or are live twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Golden Delta tables of which the state is said more than once: checkpoints beside their log, version checksum files, row ids; and NaN and zeros."""
+"""Golden Delta tables with redundant state: checkpoints beside their log, version checksum files, row ids; also NaN and zeros."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Golden Delta tables: logs written by hand beside tiny Parquet files, and logs in which one claim is false."""
+"""Golden Delta tables: logs written by hand beside tiny Parquet files, and logs with one false claim."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def compact(value: Any) -> str:
 
 
 def lines(*actions: Json) -> bytes:
-    """A commit."""
+    """A commit with these actions, one on a line."""
     return "".join(f"{compact(action)}\n" for action in actions).encode()
 
 
@@ -33,7 +33,7 @@ def commit(version: int) -> str:
 
 
 def schema(**columns: Any) -> str:
-    """A schema, as the log holds it."""
+    """A schema, as the log stores it."""
     fields: list[Json] = [
         {"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in columns.items()
     ]
@@ -74,7 +74,7 @@ def add(
 
 
 def stats_of(rows: int, least: Json, greatest: Json, nulls: Json, **more: Any) -> Json:
-    """Statistics."""
+    """The statistics of a data file."""
     return {"numRecords": rows, "minValues": least, "maxValues": greatest, "nullCount": nulls, **more}
 
 
@@ -92,7 +92,7 @@ METALS = ["gold", "iron", "lead", "silver", "tin", "zinc", None, "copper"]
 
 
 def part(first: int) -> bytes:
-    """Eight rows, with ids from a number on."""
+    """A data file of eight rows, with ids from a number on."""
     return parquet(
         Column("id", "int64", list(range(first, first + 8))),
         Column("metal", "string", METALS),
@@ -147,7 +147,7 @@ UNMEASURED = {
 
 
 def city_part() -> bytes:
-    """Three rows, without the columns that the log holds."""
+    """A data file of three rows, without the columns that the log has."""
     return parquet(Column("id", "int64", [1, 2, 3]))
 
 
@@ -221,14 +221,14 @@ def bad(
     of: str = "plain",
     tier: Any = "meta",
 ) -> BadTable:
-    """A table with one mutation, which breaks some rules of this family."""
+    """A table with one mutation that breaks some rules of this family."""
     return BadTable(
         f"dlt/{name}", title, effect, f"dlt/{of}", mutation, tuple(f"DLT-{one}" for one in rules), tier
     )
 
 
 def change(path: str, to: Any, line: int = 3, file: str = commit(0)) -> TableMutation:
-    """Another value of a member."""
+    """A mutation that gives a member another value."""
     return TableMutation(file=file, op="set", line=line, path=path, to=to)
 
 

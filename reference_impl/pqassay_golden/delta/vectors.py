@@ -1,4 +1,4 @@
-"""Golden Delta tables with deletion vectors: in a file and in the log, and with one claim about them that is false."""
+"""Golden Delta tables with deletion vectors, in a file or in the log, and copies with one false claim about them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def vector(positions: Sequence[int]) -> bytes:
 
 
 def inline(positions: Sequence[int]) -> str:
-    """A deletion vector as the log holds it."""
+    """A deletion vector as the log stores it."""
     data = vector(positions)
     return z85.encode(data + bytes(-len(data) % z85.BYTES))
 
@@ -119,7 +119,7 @@ _PROTOCOL = (
     .split(b"\n")
     .index(next(one for one in DELETED[commit(0)].split(b"\n") if b'"protocol"' in one))
 )
-"""The line of the protocol."""
+"""The line of the protocol action."""
 
 BAD_TABLES = (
     bad("features-of-version-2", "Features are listed, and readers are asked for a version without features", "Readers of that version return rows that were deleted.", change("protocol.minReaderVersion", 2, line=_PROTOCOL), "057", of="deleted"),

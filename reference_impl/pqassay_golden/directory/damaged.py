@@ -1,4 +1,4 @@
-"""Golden cases of the index directory that break its rules: the key, the entries, what ties them to the data, and every type of blob."""
+"""Golden cases of the index directory that break its rules: the key, the entries, their ties to the data, and every type of blob."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def _add(path: str, number: int) -> Mutation:
 
 
 def _length(text: str) -> bytes:
-    """A text as PLAIN has it."""
+    """A text in PLAIN encoding."""
     raw = text.encode()
     return len(raw).to_bytes(4, "little") + raw
 
 
 _aside = partial(bad, decode="accept")
-"""A case in which a reader must leave the entry, or the directory, aside."""
+"""A case in which a reader must ignore the entry, or the directory."""
 
 _footer = partial(_aside, tier="footer")
 _index = partial(bad, tier="index")

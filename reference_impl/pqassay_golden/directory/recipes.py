@@ -1,6 +1,6 @@
 """Recipes of golden cases of the index directory: a tiny file that gets indexes, and one whose entries were changed.
 
-Blobs that no library makes twice in the same bytes, sketches and compressed ones, are given as bytes.
+Blobs that libraries do not always make with the same bytes, such as sketches and compressed ones, are given as bytes.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class IndexRecipe:
     """An index of a golden file.
 
     Attributes:
-        type: What it is.
-        columns: Its columns, separated by blanks, their paths joined by dots.
+        type: Its type.
+        columns: Its columns, separated by blanks, as paths joined by dots.
         granularity, placement, codec: See `Request`.
-        most: Values that a distinct set lists at most.
-        blob: The blob before compression, where it is not made of the data.
-        value_count: What that blob holds.
-        stored: The blob as it is stored, where it is compressed.
+        most: Most values of a distinct set.
+        blob: The blob before compression, if it is not made from the data.
+        value_count: The number of values in that blob.
+        stored: The blob as it is stored, if it is compressed.
     """
 
     type: IndexType
@@ -80,7 +80,7 @@ Edit = Callable[[Sequence[Entry]], Sequence[str | None]]
 
 
 def with_indexes(data: bytes, indexes: Sequence[IndexRecipe]) -> bytes:
-    """A file with indexes."""
+    """The file after adding indexes."""
     source = BytesSource(data)
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
@@ -92,7 +92,7 @@ def with_indexes(data: bytes, indexes: Sequence[IndexRecipe]) -> bytes:
 
 
 def edited(data: bytes, edit: Edit) -> bytes:
-    """A file whose keys of the directory have other values."""
+    """The file with other values of the directory's keys."""
     source = BytesSource(data)
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
@@ -109,7 +109,7 @@ def key_value(data: bytes) -> Any:
 
 
 def binary(change: Callable[[bytes], bytes]) -> Edit:
-    """Other bytes of the directory before its checksum, which is computed again."""
+    """An edit that changes the bytes of the directory before its checksum, which is computed again."""
 
     def edit(entries: Sequence[Entry]) -> Sequence[str]:
         return [key_value(with_crc(change(build_directory(entries)[:-CRC_SIZE]) + bytes(CRC_SIZE)))]
@@ -127,10 +127,10 @@ class GoodDirectory(Valid):
     Attributes:
         file: The file.
         indexes: Its indexes.
-        predicate: What a scan looks for.
+        predicate: The condition of a scan.
         edit: Changes the values of its keys.
-        misread_by: Engines that do not read the file right, through a limit of their own.
-        encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
+        misread_by: Engines that do not read the file right, because of their own limitations.
+        encode: Whether a writer must be able to write such a file; ``None`` if it is not asked.
     """
 
     file: TinyParquet
@@ -141,7 +141,7 @@ class GoodDirectory(Valid):
     encode: Acceptance | None = None
 
     def make(self, _: Mapping[str, Made]) -> Made:
-        """See `Recipe`."""
+        """Make the file, see `Recipe`."""
         data = with_indexes(self.file.build(), self.indexes)
         if self.edit is not None:
             data = edited(data, self.edit)
@@ -168,7 +168,7 @@ def good(
     predicate: Sequence[Any],
     **more: Any,
 ) -> GoodDirectory:
-    """A line of a table: a valid case."""
+    """A valid case as one line of a table."""
     return GoodDirectory(f"dir/{name}", title, file, indexes, predicate, since=SINCE, **more)
 
 
@@ -182,5 +182,5 @@ def bad(
     decode: Answering | None = "either",
     **more: Any,
 ) -> Bad:
-    """A line of a table: an invalid case, whose entries a reader may leave aside; with ``decode="accept"`` all that `index_directory` gives it must give."""
+    """An invalid case as one line of a table; readers may ignore entries, but with ``decode="accept"`` must return `index_directory`."""
     return Bad(f"dir/{name}", title, effect, f"dir/{parent}", mutation, rules, decode, since=SINCE, **more)

@@ -1,4 +1,4 @@
-"""Golden cases of what an index directory has beside it or behind it: another directory, a damaged entry, a foreign extension, padding of booleans, parts without values."""
+"""Golden cases of unusual index directories: several of them, damaged entries, foreign extensions, padded booleans, empty parts."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ SEVERAL_GROUPS = TinyParquet(
     page_rows=2,
     page_index=True,
 )  # fmt: skip
-"""Three row groups of which the second has no row, and so no page."""
+"""Three row groups; the second has no rows, so it has no pages."""
 
 FOREIGN = replace(
     SALES, extensions={"footer": bytes.fromhex("5b1c6f0e2d9a4f07a3d8c4e15b7720f6") + bytes(200)}
 )
-"""The extension field of the footer is somebody else's: it begins with another UUID, and is long enough for any blob."""
+"""The footer's extension field belongs to other software: it begins with another UUID, and is long enough for any blob."""
 
 KLL_OF_GROUPS = (
     bytes.fromhex("05010f00c80008000200000000000000c8000100c6000000" "0000000000000080" "000000000000e03f" "0000000000000080" "000000000000e03f"),
     bytes.fromhex("05010f00c80008000200000000000000c8000100c6000000" "0000000000000040" "0080e03779c34143" "0080e03779c34143" "0000000000000040"),
 )  # fmt: skip
-"""Sketches of the prices of either row group, with k = 200; NaN is left out."""
+"""Sketches of the prices of each row group, with k = 200, without NaN."""
 
 KLL_OF_PAGES = (
     KLL_OF_GROUPS[0],
@@ -55,7 +55,7 @@ KLL_OF_PAGES = (
     bytes.fromhex("02020f04c80008000000000000000040"),
     bytes.fromhex("02020f04c80008000080e03779c34143"),
 )
-"""Sketches of the prices of each page: the only price of the second is NaN, so that its sketch is empty."""
+"""Sketches of the prices of each page; the only price of the second is NaN, so its sketch is empty."""
 
 HLL_OF_PAGES = (
     bytes.fromhex("0201070c03080208db1b020f9ac2a10f"),
@@ -67,12 +67,12 @@ HLL_OF_PAGES = (
 
 
 def _each_alone(entries: Sequence[Entry]) -> Sequence[str]:
-    """A directory for each entry."""
+    """Put each entry into its own directory."""
     return [directory_text([entry]) for entry in entries]
 
 
 def _around_later_major(entries: Sequence[Entry]) -> Sequence[str | None]:
-    """A directory of an unknown major version between two of this one."""
+    """Put a directory of an unknown major version between two of this version."""
     first, second = _each_alone(entries)
     return [first, *binary(lambda raw: raw[:4] + b"\x02" + raw[5:] + b"whatever")(entries), second]
 
@@ -82,11 +82,11 @@ def _sets(columns: str) -> IndexRecipe:
 
 
 ROWS_OF_TIN = b"\x05\x04"
-"""A byte for each row group of `SALES`, with a bit for each row that is of tin: the payload of somebody's own index."""
+"""A byte for each row group of `SALES`, with a bit for each row with tin: the payload of a user-defined index."""
 
 
 def _named(entries: Sequence[Entry]) -> Sequence[str]:
-    """The first entry, as one of each of two types that their owner named."""
+    """Give the first entry twice, with two named types."""
     own, *others = entries
     named = [
         replace(

@@ -1,4 +1,4 @@
-"""Golden cases of the index directory: every type, granularity, placement and codec, and what a later version may add."""
+"""Golden cases of the index directory: every type, granularity, placement and codec, and possible additions of later versions."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ MANY = TinyParquet(
     row_group_rows=50,
 )  # fmt: skip
 
-# ----------------------------------------------------------------------------------- what no program makes twice
+# --------------------------------------------------------------------- blobs that differ each time they are made
 
 HLL_OF_GROUPS = (
     bytes.fromhex("0201070c03080208db1b020f9ac2a10f"),
     bytes.fromhex("0201070c0308020832936d05db1b020f"),
 )
-"""Sketches of the metals of either row group, with 2^12 registers; Apache DataSketches makes the same bytes in Java and C++."""
+"""Sketches of the metals of each row group, with 2^12 registers; Apache DataSketches makes the same bytes in Java and C++."""
 
 HLL_OF_FILE = bytes.fromhex("0201070c0308030832936d05db1b020f9ac2a10f")
 
@@ -103,7 +103,7 @@ KLL_OF_PRICES = bytes.fromhex(
     "05010f00c80008000400000000000000c8000100c4000000"
     "0000000000000080" "0080e03779c34143" "0080e03779c34143" "0000000000000040" "0000000000000080" "000000000000e03f"
 )  # fmt: skip
-"""Four prices, with k = 200: so few are all kept."""
+"""A sketch of four prices, with k = 200: a small sketch keeps all values."""
 
 KLL_OF_NUMBERS = bytes.fromhex(
     "05010f0008000800640000000000000008000400050000000f000000100000001a000000"
@@ -114,7 +114,7 @@ KLL_OF_NUMBERS = bytes.fromhex(
     "0000000000005340" "0000000000c05540" "0000000000405740" "0000000000000000" "0000000000003640" "0000000000804540"
     "0000000000004d40" "0000000000405140" "0000000000005640"
 )  # fmt: skip
-"""The numbers from 0 to 99, with k = 8: some were dropped at random."""
+"""A sketch of the numbers from 0 to 99, with k = 8: it dropped some at random."""
 
 
 def hll(granularity: Granularity, placement: Placement = BODY) -> IndexRecipe:
@@ -132,7 +132,7 @@ PLAIN_SETS = bytes.fromhex(
     "02000000" "04000000 02000000 0f00000000000000" "05000000 02000000 0f00000000000000"
     "04000000 6c656164 03000000 74696e" "03000000 74696e 04000000 7a696e63"
 )  # fmt: skip
-"""The distinct metals of either row group."""
+"""The distinct metals of each row group."""
 
 STORED = {
     CompressionCodec.SNAPPY: bytes.fromhex("421c02000000040000000108040f0009010405003610000120646c6561640300000074696e0300000074696e040000007a696e63"),
@@ -140,21 +140,21 @@ STORED = {
     CompressionCodec.ZSTD: bytes.fromhex("28b52ffd204295010064020200000004000000020000000f0005040000006c6561640300000074696e040000007a696e6303002a599dd985012801"),
     CompressionCodec.LZ4_RAW: bytes.fromhex("8002000000040000000800220f0001001b051000002000b36c6561640300000074696e070080040000007a696e63"),
 }  # fmt: skip
-"""The same, compressed: other versions of a library make other bytes."""
+"""The same, compressed; given as bytes because other versions of a library make other bytes."""
 
 
 def stored(codec: CompressionCodec) -> IndexRecipe:
-    """The distinct metals of either row group, compressed."""
+    """The distinct metals of each row group, compressed."""
     return IndexRecipe(
         SETS, "metal", ROW_GROUP, INLINE, codec, blob=PLAIN_SETS, value_count=4, stored=STORED[codec]
     )
 
 
 TWINS = TinyParquet((METALS, replace(METALS, name="copy")), row_group_rows=3)
-"""Two columns of the same values, whose distinct sets are the same bytes."""
+"""Two columns with the same values, so their distinct sets have the same bytes."""
 
 SAME_SIZE = TinyParquet((Column("lot", "int64", [7, 9, 8, 10], optional=False),))
-"""Numbers whose order shows in no statistics."""
+"""Numbers whose order does not show in statistics."""
 
 WEIGHTS = TinyParquet((Column("mass", "double", [1.0, 2.0, 3.0, 4.0], optional=False), Column("metal", "string", ["tin", "lead", "tin", "lead"], optional=False)))  # fmt: skip
 
@@ -162,18 +162,18 @@ METAL_SETS = IndexRecipe(SETS, "metal")
 
 
 def _later(entries: Sequence[Entry]) -> Sequence[str | None]:
-    """A minor version that added four bytes to the end of each entry."""
+    """A later minor version, which added four bytes to the end of each entry."""
     longer = [replace(entry, later=b"more") for entry in entries]
     return binary(lambda raw: raw[:5] + b"\x07" + raw[6:])(longer)
 
 
 def _major(entries: Sequence[Entry]) -> Sequence[str | None]:
-    """An unknown major version, which keeps only the header as it was."""
+    """An unknown major version, which keeps only the header."""
     return binary(lambda raw: raw[:4] + b"\x02" + raw[5:] + b"whatever")(entries)
 
 
 def _also_unknown(entries: Sequence[Entry]) -> Sequence[str]:
-    """An entry of an unknown type, before the others."""
+    """Add an entry of an unknown type before the others."""
     known = entries[0]
     strange = replace(
         known, head=known.head.changed(type=4711), inline=b""

@@ -1,1 +1,1 @@
-"""Golden Iceberg tables: manifests of a small Avro writer beside tiny Parquet files, and the same with one claim that is false."""
+"""Golden Iceberg tables: manifests of a small Avro writer beside tiny Parquet files, and copies with one false claim."""

@@ -1,4 +1,4 @@
-"""Golden Iceberg tables with delete files, sort orders and row ids, and with one claim about them that is false."""
+"""Golden Iceberg tables with delete files, sort orders and row ids, and copies with one false claim about them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Delete = tuple[int, int]
 """The number of a data file, and the position of a row in it."""
 
 NAMES = [f"{LOCATION}/data/part-{number}.parquet" for number in range(3)]
-"""The paths of the two data files, and one that no file has."""
+"""The paths of the two data files, and a path without a file."""
 
 # --------------------------------------------------------------------------------------------------- position deletes
 
@@ -58,13 +58,13 @@ def deleting(
     first_row_id: int | None = None,
     **more: Any,
 ) -> Files:
-    """A table whose rows two files delete: one is of both data files, one says that it is of the second.
+    """A table with two delete files: one has rows of both data files, the other claims to have rows of the second only.
 
     Args:
         of_both, of_one: The deletes of each.
         position_id: The id of the column of positions in the first.
         first_row_id: The first row id of the data files.
-        **more: More of the metadata, see `metadata`.
+        **more: Further metadata, see `metadata`.
     """
     datas = {
         "data/deletes-0.parquet": position_deletes(of_both, position_id),
@@ -92,7 +92,7 @@ POSITIONS = deleting()
 
 UPGRADED = deleting(version=3, first_row_id=0, next_row_id=2 * ROWS)
 _VERSION = UPGRADED[DELETES].index(b"format-version") + len(b"format-version") + 1
-"""Where the header of the manifest of deletes says its version."""
+"""Offset of the version in the header of the manifest of deletes."""
 
 
 # --------------------------------------------------------------------------------------------------------- sort orders
@@ -120,11 +120,11 @@ SORTED: Sequence[tuple[str | None, Any]] = (
     ("iron", 1.0),
     ("iris", 2.0),
 )
-"""Texts by their first letter, descending, and masses ascending; the fourth and the fifth row are in two row groups."""
+"""Texts sorted by their first letter, descending, then masses ascending; the fourth and the fifth row are in two row groups."""
 
 
 def sorted_rows(rows: Sequence[tuple[str | None, Any]] = SORTED, order: int = 1) -> Files:
-    """A table of one file that is sorted."""
+    """A table with one sorted file."""
     data = parquet(
         Column("metal", "string", [text for text, _ in rows], field_id=2),
         Column("mass", "double", [mass for _, mass in rows], field_id=6),
@@ -139,7 +139,7 @@ IN_ORDER = sorted_rows()
 
 
 def swapped(first: int) -> Files:
-    """The sorted table with a row and the next one in each other's place."""
+    """The sorted table after swapping a row with the next one."""
     rows = list(SORTED)
     rows[first], rows[first + 1] = rows[first + 1], rows[first]
     return sorted_rows(rows)
@@ -149,10 +149,10 @@ def swapped(first: int) -> Files:
 
 
 def row_ids(own: int = 100) -> Files:
-    """A table of version 3, in which a file inherits the ids of its rows and one has its own.
+    """A table of version 3 with two files: the rows of the first inherit their ids, the second has its own.
 
     Args:
-        own: The first id of the rows of the second.
+        own: The first row id of the second file.
     """
     entries = [
         entry(data_file("data/part-0.parquet", PARTS[0], ROWS)),

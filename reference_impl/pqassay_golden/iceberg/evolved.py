@@ -1,4 +1,4 @@
-"""Golden Iceberg tables that have changed, and that have types of version 3: and the same with one claim that is false."""
+"""Golden Iceberg tables that have changed, or have types of version 3, and copies with one false claim."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from pqassay_spec.table.iceberg_field_ids import COLUMN_SIZES
 WRONG_COUNT = "Engines that count rows by the snapshot give a wrong number."
 
 OLDER = 5_000_000_000_000_000_000
-"""The snapshot before the current one."""
+"""The id of the snapshot before the current one."""
 
 # ------------------------------------------------------------------------------------------------------- evolved
 
@@ -100,7 +100,7 @@ NEW = _file("int64", [3, 4, 5, 6], Column("note", "string", ["a", None, "c", "d"
 
 
 def starts_of(data: bytes) -> list[int]:
-    """Where the row groups of a file begin."""
+    """The offsets of the row groups of a file."""
     footer = pq.read_metadata(io.BytesIO(data))
     return [footer.row_group(number).column(0).data_page_offset for number in range(footer.num_row_groups)]
 
@@ -200,7 +200,7 @@ def evolved(
 
 EVOLVED = evolved()
 _SEQUENCE = EVOLVED[MANIFEST].index(b"\x02\x02" * 2 + b"\x00")
-"""Where the sequence number of the existing file is: type 1, the number 1, its file sequence number likewise, and its content."""
+"""Offset of the sequence number of the existing file: it precedes an equal file sequence number and the content."""
 
 # -------------------------------------------------------------------------------------------------------- shapes
 
@@ -244,7 +244,7 @@ def sites(of_lower: Mapping[int, bytes] | None = None, key: int = 2) -> Files:
 
     Args:
         of_lower: Other lower bounds.
-        key: The id at which the lower bound of the name is.
+        key: The id of the lower bound of the name.
     """
     lower = {1: decimal(15_000), key: b"elm", 3: point(-10.0, 45.0), 4: point(-10.0, 45.0)}
     one = data_file(
@@ -276,19 +276,19 @@ _footer = partial(_bad, tier="footer")
 
 
 def of_no_column() -> Files:
-    """The plain table with a lower bound of a column that there never was."""
+    """The plain table with a lower bound of a column that never existed."""
     lower = {(63 if key == 6 else key): raw for key, raw in metrics(0)["lower_bounds"].items()}
     return metals({"lower_bounds": lower})
 
 
 def misnumbered() -> Files:
-    """The evolved table with another number of the field ``column_sizes`` in the first manifest."""
+    """The evolved table with another id of the field ``column_sizes`` in the first manifest."""
     old, new = (f'"field-id":{one}'.encode() for one in (COLUMN_SIZES, 900 + COLUMN_SIZES % 100))
     return {**EVOLVED, MANIFEST: EVOLVED[MANIFEST].replace(old, new)}
 
 
 def of_another_snapshot() -> Files:
-    """The evolved table with the id of another snapshot in the entry that was added."""
+    """The evolved table with another snapshot id in the added entry."""
     return {**EVOLVED, OTHER: EVOLVED[OTHER].replace(LONG.build(SNAPSHOT), LONG.build(SNAPSHOT + 1))}
 
 

@@ -1,4 +1,4 @@
-"""The files of golden Iceberg tables: metadata, manifest lists and manifests, of which each claim can be given."""
+"""The files of golden Iceberg tables: metadata, manifest lists and manifests; each claim can be given."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOCATION = "file:///warehouse/metals"
 SNAPSHOT = 5_000_000_000_000_000_001
 
 EARLIER = 4_000_000_000_000_000_001
-"""A snapshot that is gone from the metadata; what it added is still there."""
+"""The id of a snapshot that is no longer in the metadata, although its files still exist."""
 
 
 REQUIRED = (
@@ -37,11 +37,11 @@ REQUIRED = (
     "existing_rows_count",
     "deleted_rows_count",
 )
-"""Fields of manifest lists, ``content`` of data files as well, that version 1 lets be absent and later ones do not: some readers want their types so."""
+"""Fields of manifest lists and data files that are optional in version 1 and required later; some readers want their types so."""
 
 
 NEW_IN_2 = ("content", "sequence_number", "min_sequence_number", "file_sequence_number")
-"""Fields of manifest lists, entries and data files that version 1 does not have."""
+"""Fields of manifest lists, entries and data files that version 1 lacks."""
 
 
 def metadata(
@@ -54,7 +54,7 @@ def metadata(
     sequence: int = 1,
     **more: Any,
 ) -> bytes:
-    """A metadata file of one snapshot; without a total of its rows if there are ``None``.
+    """A metadata file with one snapshot; if ``rows`` is ``None``, without a total of its rows.
 
     ``more`` are its other members, with ``_`` for ``-``.
     """
@@ -91,14 +91,14 @@ def metadata(
         content.setdefault("next-row-id", 0)
         one |= {"first-row-id": 0, "added-rows": content["next-row-id"]}
     if version == 1:
-        # Some readers refuse a snapshot of a number that is greater than the one that they take version 1 to have.
+        # Some readers refuse a snapshot whose sequence number is greater than the one that they assume for version 1.
         del one["sequence-number"], content["last-sequence-number"]
         content |= {"schema": {"type": "struct", "fields": list(columns)}, "partition-spec": list(partition)}
     return f"{json.dumps(content, separators=(',', ':'))}\n".encode()
 
 
 def pairs(values: Mapping[int, Any] | None) -> list[Json] | None:
-    """A map, as manifests hold it."""
+    """A map in the form of manifests."""
     return None if values is None else [{"key": key, "value": value} for key, value in values.items()]
 
 
@@ -113,7 +113,7 @@ MAPS = (
 
 
 def data_file(path: str, data: bytes, rows: int, partition: Json | None = None, **more: Any) -> Json:
-    """What a manifest says about a file; maps as dicts."""
+    """The claims of a manifest about a file; maps are given as dicts."""
     empty = {one.name: None for one in DATA_FILE.members}
     return {
         **empty,
@@ -157,10 +157,10 @@ def manifest(
     Args:
         entries: Its entries.
         partition: Number, name and Avro type of each partition field.
-        content: What the header says that it holds.
+        content: The content according to the header.
         columns: The columns of the table, for the header.
-        partitioned_by: How it is partitioned, for the header.
-        codec: How it is compressed.
+        partitioned_by: Its partition fields, for the header.
+        codec: Its compression.
         version: The version of the format.
         spec: The id of the partition spec.
         schema: The id of the schema with these columns.
@@ -186,7 +186,7 @@ def manifest(
 
 
 def listed(path: str, data: bytes, entries: Sequence[Json], **more: Any) -> Json:
-    """The entry of a manifest in a manifest list, with true counts."""
+    """The entry for a manifest in a manifest list, with true counts."""
     empty = {one.name: None for one in MANIFEST_FILE.members}
     rows = [
         sum(one["data_file"]["record_count"] for one in entries if one["status"] == status)
@@ -223,7 +223,7 @@ def manifest_list(manifests: Sequence[Json], *, codec: Codec = "null", version: 
 
 
 def parts_of(datas: Sequence[bytes]) -> Files:
-    """Data files by their paths."""
+    """Data files, by path."""
     return {f"data/part-{number}.parquet": data for number, data in enumerate(datas)}
 
 
@@ -240,17 +240,17 @@ def table(
     of_deletes: Json | None = None,
     **more: Any,
 ) -> Files:
-    """A table of one manifest of data files and, if there are deletes, one of these.
+    """A table with one manifest of data files and, if there are deletes, one of delete files.
 
     Args:
         columns: Its columns.
         entries: The entries of its data files.
         files: Its data files and delete files.
-        partition, avro: How it is partitioned, and the partition fields as Avro has them.
-        manifests_of: The version of the format that manifests are written in.
-        of_list, of_deletes: Claims of the manifest list about the manifest, and about that of deletes.
+        partition, avro: Its partition fields, in JSON and as Avro types.
+        manifests_of: The version of the format of the manifests.
+        of_list, of_deletes: Claims of the manifest list about the two manifests.
         deletes: The entries of its delete files.
-        **more: More of the metadata, see `metadata`.
+        **more: Further metadata, see `metadata`.
     """
     written = {
         MANIFEST: manifest(entries, avro, columns=columns, partitioned_by=partition, version=manifests_of)
@@ -268,7 +268,7 @@ def int32(value: int) -> bytes:
 
 
 def int64(value: int) -> bytes:
-    """A bound of type long, or of a moment."""
+    """A bound of type long or timestamp."""
     return value.to_bytes(8, "little", signed=True)
 
 
@@ -278,5 +278,5 @@ def double(value: float) -> bytes:
 
 
 def decimal(unscaled: int) -> bytes:
-    """A bound of a decimal: the fewest bytes that hold it."""
+    """A bound of a decimal, with as few bytes as possible."""
     return unscaled.to_bytes(unscaled.bit_length() // 8 + 1, "big", signed=True)

@@ -1,4 +1,4 @@
-"""Golden Iceberg tables whose data files have other columns than the schema says, or store the ids of rows; and deletes by columns by which none are."""
+"""Golden Iceberg tables whose data files have other columns than the schema, or stored row ids; and invalid equality deletes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ TYPED = one_file(
 
 
 def _evolved(columns: Sequence[Json]) -> TableMutation:
-    """Another schema of the table, to which it was changed."""
+    """A mutation that changes the schema of the table to another one."""
     content: Json = json.loads(TYPED[METADATA])
     content["schemas"].append({"type": "struct", "schema-id": 1, "fields": list(columns)})
     content |= {"current-schema-id": 1, "last-column-id": 9}
@@ -86,11 +86,11 @@ NAMED = one_file(
 
 
 def moved(stored: Sequence[int | None] = (90, None, 95), first: int = 10) -> Files:
-    """A file to which rows were moved, with their ids, and a new one was added.
+    """A table with a file of moved rows, which stores their ids, and a new file.
 
     Args:
         stored: The ids that it stores.
-        first: That of its first row, from which those count on that are not stored.
+        first: The id of its first row, from which ids that are not stored are counted.
     """
     data = parquet(
         Column("id", "int64", [1, 2, 3], field_id=1),
@@ -109,7 +109,7 @@ TRUNCATED = [{"source-id": 1, "field-id": 1000, "name": "id_trunc", "transform":
 
 
 def truncated(value: int = -2_147_483_640) -> Files:
-    """A table that is partitioned by truncated numbers, with a file of no rows.
+    """A table that is partitioned by truncated numbers, with a file without rows.
 
     Args:
         value: The partition value.

@@ -1,6 +1,6 @@
-"""Golden Iceberg tables: manifests of our own Avro writer beside tiny Parquet files, and manifests in which one claim is false.
+"""Golden Iceberg tables: manifests of our own Avro writer beside tiny Parquet files, and manifests with one false claim.
 
-A false claim takes as many bytes as the true one, so that lengths that other files give stay true.
+A false claim has as many bytes as the true one, so lengths in other files stay true.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ EMPTY: Json = {
     "current-snapshot-id": -1,
     "snapshots": [],
 }
-"""A table that was made and never written to."""
+"""A table that was created and never written to."""
 
 DAY_MICROSECONDS = 86_400_000_000
 HOUR_MICROSECONDS = 3_600_000_000
@@ -87,7 +87,7 @@ ROWS = 8
 
 
 def part(first: int, *, field_id: int = 1) -> bytes:
-    """Eight rows, with ids from a number on in a column of some field id."""
+    """A data file of eight rows, with ids from a number on, in a column with this field id."""
     numbers = range(ROWS)
     masses = [None, None, b"\0\0\0\0\0\0\xf8\x7f", *(first + number / 4 for number in range(5))]
     return parquet(
@@ -105,7 +105,7 @@ PARTS = [part(first) for first in FIRSTS]
 
 
 def metrics(first: int) -> Json:
-    """What is true of the columns of a part."""
+    """The true claims about the columns of a part."""
     last = ROWS - 1
     return {
         "value_counts": dict.fromkeys(range(1, 7), ROWS),
@@ -133,7 +133,7 @@ def metrics(first: int) -> Json:
 def metals(
     change: Json | None = None, of_map: Mapping[str, Mapping[int, Any]] | None = None, **of_list: Any
 ) -> Files:
-    """The plain table, with other claims about its first file, other values in its maps, and other ones in its manifest list."""
+    """The plain table, with other claims about its first file, in its maps, and in its manifest list."""
     claims = [metrics(first) for first in FIRSTS]
     for name, values in (of_map or {}).items():
         claims[0][name] = {**claims[0][name], **values}
@@ -182,7 +182,7 @@ BUCKETS = [3, 0]
 
 
 def reading(city: str | None, ids: list[int], hour: int) -> bytes:
-    """The rows of one partition."""
+    """A data file with the rows of one partition."""
     moments = [hour * HOUR_MICROSECONDS, hour * HOUR_MICROSECONDS + HOUR_MICROSECONDS - 1]
     return parquet(
         Column("id", "int64", ids, field_id=1),
@@ -231,7 +231,7 @@ OTHER = "metadata/manifest-1.avro"
 
 
 def rewritten() -> Files:
-    """A table after two changes: an existing file, one that was added, and one that was deleted."""
+    """A table after two changes: an existing file, an added file, and a deleted file."""
     files = [data_file(f"data/part-{number}.parquet", data, ROWS) for number, data in enumerate(PARTS)]
     gone = entry(
         {**files[0], "file_path": "file:///warehouse/metals/data/gone.parquet"}, status=2, sequence=1
@@ -257,11 +257,11 @@ def rewritten() -> Files:
 # ------------------------------------------------------------------------------------------------- first version
 
 UNCOUNTED = dict.fromkeys(name for name in REQUIRED if name != "added_snapshot_id")
-"""What a manifest list of version 1 need not say."""
+"""Members that a manifest list of version 1 may omit."""
 
 
 def first_version(rows: int = ROWS) -> Files:
-    """A table of version 1, without metrics, and with nothing counted in the manifest list."""
+    """A table of version 1, without metrics and without counts in the manifest list."""
     entries = [entry(data_file("data/part-0.parquet", PARTS[0], rows, content=None))]
     data = manifest(entries, columns=COLUMNS, version=1)
     return {
@@ -285,8 +285,8 @@ def deletes(bound: bytes | None = None, compared: int | Sequence[int] = 1, seque
     """A table with position deletes of one data file, and an equality delete.
 
     Args:
-        bound: Both bounds of the path that the position deletes have.
-        compared: The id of the column that the equality delete compares, or those of two, which the delete has: 1 and 2.
+        bound: Both bounds of the path in the position deletes.
+        compared: The id or ids of the columns that the equality delete compares; its columns have the ids 1 and 2.
         sequence: The sequence number of the deletes.
     """
     positions = parquet(
@@ -341,7 +341,7 @@ READ_FAILS = "Queries fail."
 
 
 def difference(good: Files, bad: Files) -> TableMutation:
-    """The one range of bytes in which two tables differ, as a mutation. Raises `Refused` where there is more, or less."""
+    """The only range of bytes in which two tables differ, as a mutation. Raises `Refused` if there is no such range, or several."""
     names = [name for name in good if good[name] != bad[name]]
     if len(names) != 1 or len(good[names[0]]) > len(bad[names[0]]):
         raise Refused(f"not one range of one file differs, but {names}")
@@ -361,13 +361,13 @@ def bad(
     of: str,
     tier: Any = "meta",
 ) -> BadTable:
-    """A table with one mutation, or one byte range of another one, which breaks some rules of this family.
+    """A table that breaks some rules of this family, with one mutation, or one byte range of another table.
 
     Args:
-        tables: The good tables, among which it is.
+        tables: The valid tables.
         name, title, effect, rules, tier: See `BadTable`.
         damage: The mutation, or the files of the damaged table.
-        of: The good table.
+        of: The name of the valid table to damage.
     """
     if not isinstance(damage, TableMutation):
         damage = difference(next(dict(one.files) for one in tables if one.id == f"ice/{of}"), damage)
@@ -376,7 +376,7 @@ def bad(
 
 
 def change(path: str, to: Any) -> TableMutation:
-    """Another value of a member of the metadata."""
+    """A mutation that gives a member of the metadata another value."""
     return TableMutation(file=METADATA, op="set", line=0, path=path, to=to)
 
 
@@ -385,7 +385,7 @@ _footer, _values = partial(_bad, tier="footer"), partial(_bad, tier="values")
 
 
 def bound(side: str, identifier: int, raw: bytes) -> Files:
-    """Another bound of a column of the first file."""
+    """The plain table with another bound of a column of the first file."""
     return metals(of_map={f"{side}_bounds": {identifier: raw}})
 
 
@@ -395,7 +395,7 @@ def listed_twice() -> Files:
 
 
 def _numbered() -> str:
-    """The metadata of version 1 with a sequence number of its snapshot."""
+    """The metadata of version 1 with an added sequence number of its snapshot."""
     content: Json = json.loads(FIRST_VERSION[METADATA])
     content["snapshots"][0]["sequence-number"] = 1
     return json.dumps(content, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""Golden Iceberg tables with deletion vectors, and with one claim about them that is false."""
+"""Golden Iceberg tables with deletion vectors, and copies with one false claim about them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pqassay_spec.table import deletion_vector, puffin
 
 PUFFIN = "data/vectors.puffin"
 GAP = bytes(8)
-"""Bytes between two blobs: nothing says that they touch."""
+"""Bytes between two blobs, which need not be adjacent."""
 
 POSITIONS = ([0, 1, 2, 3, 4, 5, 6, 7], [1, 7])
-"""The rows of each file that are deleted."""
+"""The deleted rows of each file."""
 
 
 def puffin_file(blobs: Sequence[bytes]) -> tuple[bytes, list[int]]:
-    """A Puffin file of deletion vectors, and where they begin."""
+    """A Puffin file of deletion vectors, and the offsets of the vectors."""
     data = puffin.HEAD.build({})
     starts: list[int] = []
     for blob in blobs:
@@ -56,7 +56,7 @@ def vectors(
     Args:
         change: Other claims about the second vector.
         second: The second vector itself.
-        first_row_id: The first row id that the manifest list gives to the manifest of vectors.
+        first_row_id: The first row id of the manifest of vectors in the manifest list.
     """
     raws = [vector(positions) for positions in POSITIONS]
     blobs = [deletion_vector.stored(raws[0]), deletion_vector.stored(second or raws[1])]
@@ -110,7 +110,7 @@ _footer = partial(_bad, tier="footer")
 
 
 def _of_footer(old: bytes, new: bytes) -> TableMutation:
-    """Other bytes in the footer, of the second vector where both have them."""
+    """A mutation that changes bytes in the footer; if both vectors have them, those of the second."""
     return TableMutation(file=PUFFIN, op="bytes", offset=VECTORS[PUFFIN].rindex(old), to=new.hex())
 
 

@@ -1,1 +1,1 @@
-"""The museum: golden cases of defects that released software had.  `museum.toml` tells the story of each of them."""
+"""The museum: golden cases of defects that released software had.  `museum.toml` has the story of each."""

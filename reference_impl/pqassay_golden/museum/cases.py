@@ -1,6 +1,6 @@
-"""Golden cases of defects that software had: those that no other golden case shows as they were.
+"""Golden cases of real defects that no other golden case shows in their original form.
 
-What each did to users, and where it was seen, is in ``museum.toml`` (`pqassay_golden.museum.defects`).
+The effects on users, and the affected software, are in ``museum.toml`` (`pqassay_golden.museum.defects`).
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ SINCE = "0.5.0"
 NAN, OTHER_NAN = bytes.fromhex("000000000000f87f"), bytes.fromhex("010000000000f8ff")
 
 FUTURE_FIELD = 99
-"""The id of a field that no version of the format has."""
+"""The id of a field that is not in any version of the format."""
 
 STRUCT_IN_STRUCT = bytes.fromhex("15 02 1c 19 25 04 06 18 04 74 72 61 70 00 00")
-"""A struct of an integer and of a struct, which holds a list of integers and text."""
+"""A struct with an integer and another struct, which has a list of integers and text."""
 
 TOO_DEEP = b"\x1c" * 1000 + b"\0" * 1001
-"""A thousand structs, each the first field of the one around it.
+"""A thousand nested structs, each the first field of the struct around it.
 
-They are well-formed, and how deep a reader follows is its own affair: it may find the rows.  A linter has to complain: libraries
-made by Thrift stop much earlier, and no engine that was tried reads the file.
+They are well-formed, and a reader may choose how deep it follows them: it may return the rows.  A linter has to complain: libraries
+made by Thrift stop much earlier, and every tested engine refuses the file.
 """
 
 
 @dataclass
 class OfAnotherVersion(TinyParquet):
-    """A file whose footer has an unknown field: a struct that holds another."""
+    """A file whose footer has an unknown field: a struct that contains another."""
 
     def _encoded(self, record: Record, path: str) -> bytes:
         if path == "footer":
@@ -63,7 +63,7 @@ class OfAnotherVersion(TinyParquet):
 
 
 UINT32 = Scalar(Type.INT32, None, ConvertedType.UINT_32)
-"""As writers annotated it before there were logical types."""
+"""The annotation before logical types existed."""
 
 OLD_UNSIGNED = TinyParquet((Column("lot", UINT32, [7, None, 1 << 31, (1 << 32) - 1]), Column("row", "int32", [1, 2, 3, 4])))  # fmt: skip
 OLD_TEXT = TinyParquet(
@@ -108,7 +108,7 @@ ZEROS = TinyParquet(
 )  # fmt: skip
 
 CRC_OF_ZERO = 0x6DD90A9D
-"""The number whose four bytes have the CRC-32 of 0."""
+"""The number whose four bytes have a CRC-32 of 0."""
 CHECKED = TinyParquet((Column("number", "int32", [CRC_OF_ZERO], optional=False),))
 
 AVRO = '{"type":"record","name":"row","fields":[{"name":"metal","type":{"type":"string","java-class":"com.example.NotForReaders"}}]}'
@@ -155,11 +155,11 @@ HUNDRED = [((7919 * number) % 100003).to_bytes(8, "little") for number in range(
 """The values of ``blm/many-blocks``."""
 
 BEFORE_THRIFT = (2 * BLOCK_SIZE).to_bytes(4, "little") + bytes(8)
-"""The header before the format was settled: the size, the hash Murmur3 and the algorithm as numbers of four bytes."""
+"""The bloom filter header of an early draft: the size, the hash Murmur3 and the algorithm as numbers of four bytes."""
 
 
 def _members(record: Record) -> dict[str, Any]:
-    """The fields that a struct has, by name, enums as numbers and structs in the same way."""
+    """The present fields of a struct, by name; enums as numbers, structs in the same form."""
     members: dict[str, Any] = {}
     for field in record.fields:
         value = getattr(record, field.name)
@@ -173,7 +173,7 @@ def _members(record: Record) -> dict[str, Any]:
 
 
 def _facts_without_dictionary() -> dict[str, Any]:
-    """The metadata of a chunk whose writer took its dictionary page for the first data page."""
+    """The metadata of a chunk whose writer treated its dictionary page as the first data page."""
     file = TinyParquet(TWO_COLUMNS, layout=Layout(dictionary=Encoding.RLE_DICTIONARY))
     facts = _members(get(take_apart(file.build()), FIRST))
     start = facts.pop("dictionary_page_offset")
@@ -181,7 +181,7 @@ def _facts_without_dictionary() -> dict[str, Any]:
 
 
 def _locations_with_dictionary() -> list[dict[str, Any]]:
-    """The pages of an offset index whose writer listed the dictionary page as well."""
+    """The pages of an offset index whose writer also listed the dictionary page."""
     index = get(take_apart(DICTIONARY.build()), f"{CHUNK.format(0)}.offset_index")
     pages = [_members(location) for location in index.page_locations]
     start = HEAD.sizeof()

@@ -1,7 +1,7 @@
-"""The museum: defects that software had, and the golden cases that show them.
+"""The museum: defects of real software, and the golden cases that show them.
 
-``museum.toml`` says for each case what the defect did to people, and where it was seen; the generator puts it into the
-manifests. What no case can show is listed there, too, with the reason.
+``museum.toml`` has, for each case, the effect of the defect on users, and the affected software; the generator copies it into
+the manifests. It also lists defects that no case can show, with the reason.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Absent:
 
     Attributes:
         number: Its number.
-        defect: What it is.
+        defect: Its description.
         reason: Why it is not shown.
-        seen: Where it was seen.
+        seen: The affected software.
     """
 
     number: int

@@ -1,1 +1,1 @@
-"""Golden cases of the page index: its two lists, the pages that they are about, and a worked example that was published."""
+"""Golden cases of the page index: its two lists, the pages that they describe, and a published example."""

@@ -1,4 +1,4 @@
-"""Golden cases of the page index: offset indexes, column indexes, and what the footer says about them."""
+"""Golden cases of the page index: offset indexes, column indexes, and the footer's claims about them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ METALS = Column("metal", "string", ["tin", "lead", None, "zinc", "nickel", "", "
 ORDERED = TinyParquet((NUMBERS, DEPTHS, METALS), row_group_rows=6, page_index=True)
 
 GAPS = [None, None, 3, 4, None, None, 7, 8, None, None, None, None]
-"""By twos: pages of nothing but nulls first, between and last."""
+"""Pages of two values; the first, middle and last pages have only nulls."""
 
 NULLS = TinyParquet((Column("number", "int64", GAPS), Column("metal", "string", [None] * 12)), row_group_rows=8, page_rows=2, page_index=True)  # fmt: skip
 
@@ -44,7 +44,7 @@ NAMES = [
 CUT = TinyParquet((Column("name", "string", NAMES),), page_rows=2, page_index=True, layout=Layout(truncate=9, index_truncate=4, exact=True))  # fmt: skip
 
 SHORTENED = TinyParquet((Column("name", "string", ["Blart Versenwald III", "Cassia"], optional=False),), page_rows=1, page_index=True, layout=Layout(index_truncate=1, exact=True))  # fmt: skip
-"""The example of ``PageIndex.md``, section "Technical Approach", and a second page that begins where its upper bound is."""
+"""The example of ``PageIndex.md``, section "Technical Approach", and a second page that begins at its upper bound."""
 
 LISTS = [["a", None], [], None, ["b"], ["c", "d", "e"], [None], [], [], ["f"]]
 HISTOGRAMS = Layout(size_statistics=True, histograms=True, unencoded_bytes=True)

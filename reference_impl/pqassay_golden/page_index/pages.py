@@ -1,4 +1,4 @@
-"""Golden cases of the page index against the pages that it is about, and against their values."""
+"""Golden cases of the page index: comparisons with the pages that it describes, and with their values."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ WITHIN_A_ROW = b"".join(
     LENGTH.build(len(levels)) + levels
     for levels in (packed_run([1, 0, 0], width=1), packed_run([3, 3, 3], width=2))
 )
-"""Levels of as many rows as before, but the first value goes on with the row of the page before."""
+"""Levels of the same number of rows, but the first value continues the last row of the previous page."""
 
 SHIFTED = "Readers that use the index put the rows of one column beside those of another."
 

@@ -1,4 +1,4 @@
-"""Golden cases of copies of the schema in the key-value metadata, and of the names and ids that it gives.
+"""Golden cases of copies of the schema in the key-value metadata, and of their column names and ids.
 
 The values of ``ARROW:schema`` were made with pyarrow 26.0.1, ``base64.b64encode(pa.schema(...).serialize())``.
 """
@@ -31,51 +31,51 @@ TWO_FIELDS = (
     "AAAAAAQAAAB5ZWFyAAAAAAgADAAIAAcACAAAAAAAAAFAAAAAEAAUAAgABgAHAAwAAAAQABAAAAAAAAEFEAAAABwAAAAEAAAAAAAAAAUAAABtZXRh"
     "bAAAAAQABAAEAAAAAAAAAA=="
 )
-"""Without the last one."""
+"""The fields without the last one."""
 
 OTHER_NAME = (
     "/////+AAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAMAAACEAAAAPAAAAAQAAACY////AAABChAAAAAgAAAA"
     "BAAAAAAAAAAGAAAAc3RydWNrAAAAAAYACAAGAAYAAAAAAAIAzP///wAAAQIQAAAAHAAAAAQAAAAAAAAAAwAAAGFnZQAIAAwACAAHAAgAAAAAAAAB"
     "QAAAABAAFAAIAAYABwAMAAAAEAAQAAAAAAABBRAAAAAcAAAABAAAAAAAAAAFAAAAbWV0YWwAAAAEAAQABAAAAA=="
 )
-"""The second field is called ``age``."""
+"""The fields with the second one named ``age``."""
 
 OTHER_ORDER = (
     "/////+gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAMAAACIAAAAQAAAAAQAAACU////AAABAhAAAAAgAAAA"
     "BAAAAAAAAAAEAAAAeWVhcgAAAAAIAAwACAAHAAgAAAAAAAABQAAAAMz///8AAAEKEAAAACAAAAAEAAAAAAAAAAYAAABzdHJ1Y2sAAAAABgAIAAYA"
     "BgAAAAAAAgAQABQACAAGAAcADAAAABAAEAAAAAAAAQUQAAAAHAAAAAQAAAAAAAAABQAAAG1ldGFsAAAABAAEAAQAAAAAAAAA"
 )
-"""The last two fields have changed places."""
+"""The fields with the last two swapped."""
 
 ZONED = (
     "//////AAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAMAAACUAAAASAAAAAQAAACI////AAABChAAAAAgAAAA"
     "BAAAAAAAAAAGAAAAc3RydWNrAAAIAAwABgAIAAgAAAAAAAIABAAAAAMAAABVVEMAyP///wAAAQIQAAAAIAAAAAQAAAAAAAAABAAAAHllYXIAAAAA"
     "CAAMAAgABwAIAAAAAAAAAUAAAAAQABQACAAGAAcADAAAABAAEAAAAAAAAQUQAAAAHAAAAAQAAAAAAAAABQAAAG1ldGFsAAAABAAEAAQAAAA="
 )
-"""Local times are moments."""
+"""The fields with a time zone for local times."""
 
 TIME_OF_DAY = ARROW.replace("AQIQ", "AQkQ").replace("AAgABwAIAAAAAAAAAUAA", "AAYACAAIAAAAAAACAEAA")
-"""The years are microseconds of a day."""
+"""The fields with the years as microseconds of a day."""
 
 FLOATS = (
     "/////9gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAMAAAB4AAAANAAAAAQAAACk////AAABChAAAAAYAAAA"
     "BAAAAAAAAAAGAAAAc3RydWNrAADW////AAACAND///8AAAEDEAAAABwAAAAEAAAAAAAAAAQAAAB5ZWFyAAAGAAgABgAGAAAAAAACABAAFAAIAAYA"
     "BwAMAAAAEAAQAAAAAAABBRAAAAAcAAAABAAAAAAAAAAFAAAAbWV0YWwAAAAEAAQABAAAAAAAAAA="
 )
-"""The years are floats."""
+"""The fields with the years as floats."""
 
 RAW_TEXT = ARROW.replace("AQUQ", "AQQQ")
-"""The text is bytes."""
+"""The fields with bytes instead of text."""
 
 MILLIS = ARROW.replace("AAIAyP", "AAEAyP")
-"""The timestamps are milliseconds."""
+"""The fields with timestamps in milliseconds."""
 
 ARROW_BARE = (
     "EAAAAAAACgAMAAYABQAIAAoAAAAAAQQADAAAAAgACAAAAAQACAAAAAQAAAADAAAAiAAAADwAAAAEAAAAlP///wAAAQoQAAAAIAAAAAQAAAAAAAAA"
     "BgAAAHN0cnVjawAAAAAGAAgABgAGAAAAAAACAMj///8AAAECEAAAACAAAAAEAAAAAAAAAAQAAAB5ZWFyAAAAAAgADAAIAAcACAAAAAAAAAFAAAAA"
     "EAAUAAgABgAHAAwAAAAQABAAAAAAAAEFEAAAABwAAAAEAAAAAAAAAAUAAABtZXRhbAAAAAQABAAEAAAAAAAAAA=="
 )
-"""The message of `ARROW` without what frames it."""
+"""The message of `ARROW` without its framing."""
 
 ARROW_FILE = TinyParquet(
     (
@@ -100,7 +100,7 @@ FIELD_IDS = TinyParquet(
 
 
 def _spark(metal: str = "string", year: str = "long", *, name: str = "year", more: bool = True) -> str:
-    """The schema of two columns, as Spark writes it."""
+    """The schema of two columns, as written by Spark."""
     fields: list[dict[str, Any]] = [
         {"name": "metal", "type": metal, "nullable": True, "metadata": {}},
         {"name": name, "type": year, "nullable": True, "metadata": {}},
@@ -109,7 +109,7 @@ def _spark(metal: str = "string", year: str = "long", *, name: str = "year", mor
 
 
 def _pandas(index: Any, *, described: bool = True, metal: str = "object") -> str:
-    """The frame of two columns with an index, as pyarrow writes it."""
+    """The frame of two columns with an index, as written by pyarrow."""
     columns: list[dict[str, Any]] = [
         {"name": "metal", "pandas_type": "unicode", "numpy_type": metal, "metadata": None},
         {"name": "year", "pandas_type": "int64", "numpy_type": "int64", "metadata": None},
@@ -125,7 +125,7 @@ RANGE = {"kind": "range", "name": None, "start": 0, "stop": len(METALS), "step":
 
 
 def _geo(name: str = "place", **changed: Any) -> str:
-    """The description of one column, as GeoParquet 1.1 has it."""
+    """The description of one column in GeoParquet 1.1."""
     column = {"encoding": "WKB", "geometry_types": ["Point"], "bbox": [1, 2, 1, 2], **changed}
     document = {"version": "1.1.0", "primary_column": name, "columns": {name: column}}
     return json.dumps(document)
@@ -177,7 +177,7 @@ DURATIONS = (
     "AAAAAGAAAAc3RydWNrAADW////AAACAND///8AAAESEAAAABwAAAAEAAAAAAAAAAQAAAB5ZWFyAAAGAAgABgAGAAAAAAAAABAAFAAIAAYABwAMAAAAEAAQ"
     "AAAAAAABBRAAAAAcAAAABAAAAAAAAAAFAAAAbWV0YWwAAAAEAAQABAAAAAAAAAA="
 )
-"""The second field is a duration, which is stored like a number."""
+"""Two fields, of which the second is a duration, stored like a number."""
 
 PAIRS = (
     "/////+AAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAIAAACEAAAABAAAAJT///8AAAEQFAAAACAAAAAEAAAAAQAAAB"
@@ -187,7 +187,7 @@ PAIRS = (
 """A text, and lists of two numbers."""
 
 TRIPLES = PAIRS.replace("ABgAIAAQABgAAAAIAAADI", "ABgAIAAQABgAAAAMAAADI")
-"""The same with lists of three."""
+"""A text, and lists of three numbers."""
 
 ARROW_LISTS = TinyParquet(
     (NAME, Column("marks", ListOf("int32"), [[1, 2], None, [3, 4]])), keys=(("ARROW:schema", PAIRS),)

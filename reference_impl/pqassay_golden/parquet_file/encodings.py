@@ -1,4 +1,4 @@
-"""Golden cases of the insides of pages: runs, differences, pages without values, and the forms of codecs."""
+"""Golden cases of the content of pages: runs, differences, pages without values, and the forms of codecs."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ THREE_METALS = b"\x04\0\0\0zinc\x04\0\0\0lead\x06\0\0\0nickel"
 THREE_YEARS = b"".join(year.to_bytes(8, "little") for year in YEARS[:3])
 DIFFERENCES = delta_encoding.encode(FAR_APART, bits=32)
 WIDE_FIRST = DIFFERENCES[:4] + varint(zigzag(FAR_APART[0] + (1 << 41))) + DIFFERENCES[9:]
-"""The first value is greater by 2^41, of which 32 bits show nothing."""
+"""The first value is greater by 2^41, which does not show in its lower 32 bits."""
 
 
 def _levels(runs: bytes) -> bytes:
-    """Levels of a page of version 1: behind their length."""
+    """Levels of a page of version 1: their length, then the runs."""
     return LENGTH.build(len(runs)) + runs
 
 

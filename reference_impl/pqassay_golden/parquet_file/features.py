@@ -1,6 +1,6 @@
-"""Golden cases of features that no other case has: each file differs from a sibling in this feature alone.
+"""Golden cases of features that no other case has: each file differs from a sibling only in this feature.
 
-The siblings are the same columns without it, in ``pqf/gzip`` and ``pqf/types`` among others; `pqassay_suite.results.blame` compares them.
+The siblings have the same columns without it, in ``pqf/gzip`` and ``pqf/types`` among others; `pqassay_suite.results.blame` compares them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SPANS = [
 
 
 def _beside_year(name: str, kind: AnyType, values: Any, **layout: Any) -> TinyParquet:
-    """A column of these values, in pages of three rows, beside one of years."""
+    """A column of these values, in pages of three rows, beside a column of years."""
     column = Column(name, kind, values, optional=None in values, layout=Layout(**layout))
     return TinyParquet((column, YEAR), page_rows=3, statistics=False)
 

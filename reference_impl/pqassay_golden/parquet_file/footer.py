@@ -1,4 +1,4 @@
-"""Golden cases of what the footer says: counts, sizes, offsets, types, extensions, summaries, the order of rows, and the gaps that it leaves."""
+"""Golden cases of the footer's claims: counts, sizes, offsets, types, extensions, summaries, the order of rows, and gaps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pqassay_spec.parquet.thrift import FileMetaData
 SINCE = "0.5.0"
 
 UUID = bytes.fromhex("5d0e6c9a 4f1b 4d0e 9c3a 7b8e21f0a4c6")
-"""Tells the extensions of these files from all others."""
+"""The first bytes of the extensions in these files, which distinguish them from all others."""
 
 TYPES = TinyParquet(
     (
@@ -60,7 +60,7 @@ MADE_BY = b"struck by the assay office"
 
 _MARKED = TinyParquet(TWO_COLUMNS, body=("row groups", bytes(6), MADE_BY), keys=(("assay.mark", str(10**3)),))
 MARKED = replace(_MARKED, keys=(("assay.mark", f"{_MARKED.build().index(MADE_BY):04d}"),))
-"""A blob behind six bytes of padding, and a key that says where it is."""
+"""A blob after six bytes of padding, and a key with its offset."""
 
 
 SORTED_ROWS = TinyParquet(
@@ -85,23 +85,23 @@ SORTED_FLOATS = TinyParquet(
         SortingColumn(column_idx=1, descending=False, nulls_first=False),
     ],
 )
-"""The zeros are in order by their signs, which some writers compare and others do not; by the second column they are not."""
+"""The zeros are ordered by their signs, which only some writers compare; by the second column they are not."""
 
 
 @dataclass(frozen=True)
 class Summary(Valid):
-    """The summary of one file, as parquet-java writes it: a footer whose chunks all are in that file.
+    """The summary of one file, in the form of parquet-java: a footer whose chunks all are in that file.
 
     Attributes:
-        file: The file that is described.
-        is_beside: Whether it is beside the summary.
+        file: The described file.
+        is_beside: Whether that file is beside the summary.
     """
 
     file: TinyParquet
     is_beside: bool = False
 
     def make(self, _: Mapping[str, Made]) -> Made:
-        """See `pqassay_golden.recipes.Recipe`."""
+        """Make the case, see `pqassay_golden.recipes.Recipe`."""
         source = BytesSource(self.file.build())
         footer, _taken = read_footer(source, read_framing(source))
         for group in footer.row_groups:
@@ -135,7 +135,7 @@ GOOD = (
 )  # fmt: skip
 
 PART = "part-0.parquet"
-"""The file that a summary describes."""
+"""The name of the file that a summary describes."""
 
 NOTHING = "none: nothing depends on it"
 GROUP = "footer.row_groups[0]"

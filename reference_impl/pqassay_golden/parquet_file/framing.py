@@ -1,4 +1,4 @@
-"""Golden cases of the framing: magics, footer, key-values, and the ranges that the footer gives away."""
+"""Golden cases of the framing: magics, footer, key-values, and the ranges in the footer."""
 
 from __future__ import annotations
 

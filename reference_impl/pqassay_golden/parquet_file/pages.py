@@ -1,4 +1,4 @@
-"""Golden cases of pages: their headers, their order, their sums, their levels and where their values end."""
+"""Golden cases of pages: their headers, their order, their checksums, their levels and where their values end."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ ROWS = "Readers put the values of one row into another, or fail."
 
 
 def _levels(*runs: bytes) -> bytes:
-    """Levels of a page of version 1: behind their length."""
+    """Levels of a page of version 1: their length, then the runs."""
     return LENGTH.build(sum(map(len, runs))) + b"".join(runs)
 
 
@@ -89,12 +89,12 @@ def _numbers(*values: int) -> bytes:
 
 
 def _list_levels(*definition: int) -> bytes:
-    """The levels of four entries, the second of which goes on with the list of the first."""
+    """The levels of four entries, of which the second continues the list of the first."""
     return _levels(packed_run([0, 1, 0, 0], width=1)) + _levels(packed_run(definition, width=2))
 
 
 def _lacking_a_group(values: Sequence[int], width: int) -> bytes:
-    """A packed run of up to eight values that counts two groups."""
+    """A packed run of up to eight values whose header counts two groups."""
     return packed_run([0] * 16, width=width)[:1] + packed_run(values, width=width)[1:]
 
 
@@ -105,15 +105,15 @@ BAD_INDEX = _levels(THREE_PRESENT) + b"\x03" + packed_run([3, 6, 2], width=3)
 
 ONE_SHORT = delta_encoding.encode(FAR_APART[:-1], bits=32)
 SHAPELESS = varint(64) + delta_encoding.encode(FAR_APART, bits=32)[2:]
-"""Differences that lack the last one, and some in blocks of 64 values."""
+"""Differences without the last one, and with a block size of 64 values."""
 
 NOT_FILLED_UP = delta_encoding.encode(FAR_APART, bits=32)[:-4]
 
 WITHIN_A_ROW = _levels(packed_run([1, 0, 1], width=1)) + _levels(repeating_run(3, 3, width=2))
-"""The levels of ``[12]`` and ``[13, 14]``, the first of which is said to go on with ``[null]``, the list before."""
+"""The levels of ``[12]`` and ``[13, 14]``, of which the first claims to continue the previous list, ``[null]``."""
 
 ONE_AND_TWO = _levels(packed_run([0, 0, 1], width=1)) + _levels(repeating_run(3, 3, width=2))
-"""The levels of ``[1]`` and ``[2, 3]``, where the keys are two and one."""
+"""The levels of ``[1]`` and ``[2, 3]``, while the keys are two and one."""
 
 _bad = partial(bad, family="pqf", tier="pages", since=SINCE)
 

@@ -1,6 +1,6 @@
-"""Golden cases of values and logical types: what a column may hold, and what its physical type holds beyond that.
+"""Golden cases of values and logical types: values that the physical type can store, but the column must not have.
 
-The files have no bounds and no levels: then the body of a page is its values, and nothing else speaks of them.
+The files have no bounds and no levels: the body of a page is only its values, and no other structure describes them.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def _numbers(kind: Type, *values: int) -> bytes:
 
 
 def texts(*values: bytes) -> bytes:
-    """Byte arrays as PLAIN stores them."""
+    """Byte arrays in PLAIN encoding."""
     return b"".join(LENGTH.build(len(value)) + value for value in values)
 
 
 def _body(column: int, to: bytes) -> Mutation:
-    """Another body for the only page of a column."""
+    """A mutation that replaces the body of the only page of a column."""
     return set_to(f"row_groups[0].columns[{column}].pages[0].body", to)
 
 

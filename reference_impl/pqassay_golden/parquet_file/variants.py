@@ -1,4 +1,4 @@
-"""Golden cases of groups that are annotated: variants, shredded or not, and references to files."""
+"""Golden cases of annotated groups: variants, shredded or not, and references to files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pqassay_spec.parquet.encoding.levels import packed_run
 from pqassay_spec.parquet.encoding.plain import LENGTH
 
 NAMES = bytes.fromhex("11 02 00 01 02 61 62")
-"""The names a and b, sorted."""
+"""Metadata with the names a and b, sorted."""
 
 AB = bytes.fromhex("02 02 00 01 00 02 04 0c07 0c08")
 """``{"a": 7, "b": 8}``."""
@@ -81,7 +81,7 @@ TWICE = "Readers of one of both columns see another value than readers of the ot
 
 
 def _levels(*levels: int) -> bytes:
-    """Definition levels, of the bits that the greatest takes."""
+    """Definition levels in as few bits as the greatest one needs."""
     run = packed_run([*levels, *[0] * (-len(levels) % 8)], width=max(levels).bit_length())
     return LENGTH.build(len(run)) + run
 

@@ -1,4 +1,4 @@
-"""Golden cases of ``_pm``: the files that are damaged in one way, or use what not every reader knows."""
+"""Golden cases of ``_pm``: files with one damage, or with features that some readers lack."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ELSEWHERE = "Readers fetch bytes of something else and fail to decode them."
 MISREAD = "Readers decode the column in a wrong way, or refuse to."
 
 FIRST_BLOCK = 184
-"""Offset of the first block of ``pm/plain`` and of its kin."""
+"""Offset of the first block of ``pm/plain`` and of the cases that are made from it."""
 
 PLAIN_SIZE = len(next(case for case in whole.GOOD if case.id == "pm/plain").file.build())
 CHAIN_SIZE = len(next(case for case in whole.GOOD if case.id == "pm/three-snapshots").file.build())

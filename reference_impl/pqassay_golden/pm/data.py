@@ -1,4 +1,4 @@
-"""Golden cases of ``_pm`` beside its ``data.parquet``: pairs that agree, and pairs that disagree in one thing."""
+"""Golden cases of ``_pm`` beside its ``data.parquet``: pairs that agree, and pairs with one disagreement."""
 
 from __future__ import annotations
 
@@ -103,37 +103,37 @@ def tiny(
 
 @cache
 def parquet() -> bytes:
-    """Two row groups, bloom filters of one column, the key."""
+    """A file with two row groups, bloom filters of one column, and the key."""
     return tiny(bloom_filters=("venue",)).build()
 
 
 @cache
 def parquet_without_key() -> bytes:
-    """The same, as somebody else than QuestDB writes it."""
+    """The same file, as other software than QuestDB writes it."""
     return tiny(key=None).build()
 
 
 @cache
 def parquet_with_ids() -> bytes:
-    """A table from which a column was dropped: its columns are numbered with a gap."""
+    """A file of a table from which a column was dropped: the numbers of its columns have a gap."""
     return tiny(described_columns=WITH_IDS).build()
 
 
 @cache
 def parquet_without_rows() -> bytes:
-    """A schema, and nothing else."""
+    """A file with only a schema."""
     return tiny(0, key=None).build()
 
 
 @cache
 def parquet_undesignated() -> bytes:
-    """A table without designated timestamp."""
+    """A file of a table without designated timestamp."""
     return tiny(key=questdb_json(UNDESIGNATED)).build()
 
 
 @cache
 def parquet_inexact() -> bytes:
-    """A bound that is said not to occur, and a number of distinct values: more than the tiny writer says."""
+    """A file with an inexact bound and a distinct count, which the tiny writer does not write."""
     path = "footer.row_groups[0].columns[2].meta_data.statistics"
     data = mutate(parquet(), Mutation("set", f"{path}.is_min_value_exact", False))
     return mutate(data, Mutation("set", f"{path}.distinct_count", 4))
@@ -141,13 +141,13 @@ def parquet_inexact() -> bytes:
 
 @cache
 def parquet_before() -> bytes:
-    """The first row group alone."""
+    """A file with only the first row group."""
     return tiny(ROWS_OF_A_GROUP).build()
 
 
 @cache
 def parquet_appended() -> bytes:
-    """The same file after an update: the old footer stays behind the first row group, and is dead."""
+    """The same file after an update: the old footer stays after the first row group, and is unused."""
     before = parquet_before()
     metadata, start, _ = _footer(before)
     unused = len(before) - start
@@ -174,7 +174,7 @@ def described(
     external: bool = False,
     **more: Any,
 ) -> SnapshotValue:
-    """The value that ``_pm`` has to hold about one of these files: the literals, at the places that the footer names."""
+    """The right value of ``_pm`` for one of these files: the literals, at the places in the footer."""
     metadata, offset, length = _footer(data)
     groups: list[SnapshotRowGroup] = []
     for number, declared in enumerate(metadata.row_groups):
@@ -233,7 +233,7 @@ UNSORTED = described(parquet_undesignated(), UNDESIGNATED)
 
 
 def _foreign() -> SnapshotValue:
-    """Others than QuestDB may shorten bounds of bytes, and need not say so."""
+    """A snapshot with inexact bounds: software other than QuestDB may shorten bounds of bytes, and need not mark them."""
     value = described(parquet_without_key(), INFERRED)
     for number, ordinal in ((0, 1), (0, 3), (1, 1), (1, 3)):
         value = _with_chunks(value, number, ordinal, min_exact=False, max_exact=False)
@@ -244,7 +244,7 @@ FOREIGN = _foreign()
 
 
 def txn_file() -> bytes:
-    """``_txn`` of a table of one partition, after the transaction that pins the newest snapshot, and the one before."""
+    """``_txn`` of a table with one partition, with the transaction that pins the newest snapshot, and the previous one."""
     storage, record = MemoryStorage(), TxnRecord.read(bytes(TxnRecord.size))
     for number, value in enumerate((FIRST, SECOND), 1):
         rows = sum(group.num_rows for group in value.row_groups)
@@ -285,7 +285,7 @@ DIFFERENT = "What is read through this file and what is read from the Parquet fi
 
 
 def _page(number: int, values: Sequence[Any]) -> Mutation:
-    """The mutation that puts other values of as many bytes into the only page of a column of the first row group."""
+    """A mutation that puts other values of the same size into the only page of a column of the first row group."""
     column = tiny().columns[number]
     other = TinyParquet([replace(column, values=values)]).build()
     path = "row_groups[0].columns[{}].pages[0].body"

@@ -1,4 +1,4 @@
-"""Golden cases of ``_pm``: a file made of values, or such a file with one mutation.
+"""Recipes of golden cases of ``_pm``: a file made from values, or such a file with one mutation.
 
 The cases themselves are in `pm`, `pm_damaged` and `pm_data`; `generator` writes them.
 """
@@ -41,13 +41,13 @@ SINCE = "0.3.0"
 
 @dataclass(frozen=True)
 class PmFile:
-    """A ``_pm`` to be made.
+    """A ``_pm`` to make.
 
     Attributes:
-        snapshots: What the snapshots say, the oldest first.
-        written_out: Whether sorting columns are written out where a flag would say the same.
-        dead: What an update that broke off left behind the newest snapshot but one; the newest is behind it.
-        tail: What an update that broke off left behind the newest snapshot.
+        snapshots: The values of the snapshots, the oldest first.
+        written_out: Whether sorting columns are written explicitly, even if a flag would be enough.
+        dead: Bytes of an interrupted update before the newest snapshot.
+        tail: Bytes of an interrupted update after the newest snapshot.
         extensions: Sections of later revisions.
     """
 
@@ -58,7 +58,7 @@ class PmFile:
     extensions: Extensions = NO_EXTENSIONS
 
     def build(self) -> bytes:
-        """The bytes."""
+        """The bytes of the file."""
         first, *others = self.snapshots
         data = pm_write.create(first, sorting_written_out=self.written_out, extensions=self.extensions)
         for number, value in enumerate(others, 1):
@@ -74,7 +74,7 @@ class PmFile:
 
 @dataclass(frozen=True)
 class Prune:
-    """A predicate, the row groups that an answer must keep, and those that it may keep; by default the same."""
+    """A predicate, the row groups that an answer must keep, and the row groups that it may keep; by default, the same."""
 
     predicate: Sequence[Any]
     must_keep: Sequence[int]
@@ -82,7 +82,7 @@ class Prune:
     snapshot: SnapshotValue | None = None
 
     def expectation(self) -> PruneExpectation:
-        """The entry of a manifest."""
+        """The expectation for the manifest."""
         return PruneExpectation(
             predicate=list(self.predicate),
             must_keep=list(self.must_keep),
@@ -93,13 +93,13 @@ class Prune:
 
 @dataclass(frozen=True)
 class Plan:
-    """Names of columns whose bytes are to be fetched, and of which row groups; all by default."""
+    """Names of columns whose bytes are requested, and the row groups; by default, all."""
 
     columns: Sequence[str]
     row_groups: Sequence[int] | None = None
 
     def expectation(self, value: SnapshotValue) -> PlanExpectation:
-        """The entry of a manifest: the ranges are those of the value."""
+        """The expectation for the manifest, with the ranges of the value."""
         names = [column.name for column in value.columns]
         chosen = range(len(value.row_groups)) if self.row_groups is None else self.row_groups
         chunks = [
@@ -120,9 +120,9 @@ class PmGood(Valid):
         file: The file.
         data: Makes the Parquet file beside it, if there is one.
         txn: Makes the ``_txn`` of its table, if there is one.
-        prune, plan: What is asked about the newest snapshot, or the one that is named.
-        asked: The snapshots that are asked for by the size of the Parquet file; all by default.
-        encode: Whether a writer must be able to write a file that says the same; ``None`` where it is not asked.
+        prune, plan: The questions about the newest snapshot, or about the named one.
+        asked: The snapshots to ask for, by the size of the Parquet file; by default all.
+        encode: Whether a writer must be able to write a file with the same content; ``None`` if it is not asked.
     """
 
     file: PmFile
@@ -135,7 +135,7 @@ class PmGood(Valid):
     since: str = field(default=SINCE, kw_only=True)
 
     def make(self, _: Mapping[str, Made]) -> Made:
-        """See `pqassay_golden.recipes.Recipe`."""
+        """Make the case, see `pqassay_golden.recipes.Recipe`."""
         data = self.file.build()
         beside = {} if self.data is None else {DATA: self.data()}
         if self.txn is not None:
@@ -147,7 +147,7 @@ class PmGood(Valid):
             for value in asked
         ]
         unknown = max(map(size_of, self.file.snapshots)) + 1
-        # Alone, a size that is not there would give credit for refusing everything.
+        # A question about a missing size alone would reward refusing everything.
         snapshots += [SnapshotExpectation(parquet_file_size=unknown, answer="reject")] * bool(asked)
         expect = Expect(
             check=CheckExpectation(rules=[], tier="values"),
@@ -169,11 +169,11 @@ class PmBad(Invalid):
     """An invalid ``_pm``; a path of the mutation that begins with ``data.`` changes the Parquet file beside it.
 
     Attributes:
-        reads: Members of the parent's value (paths into its JSON) that a reader which accepts reads otherwise.
-        older: What a reader must do when it is asked for the parent's oldest snapshot; ``None`` where it is not asked.
-        prune: What is asked.
-        scan: What a scan of the Parquet file beside it must give; where it is ``None``, the broken rules decide. What the two
-            files say is well-formed in each, so that a contradiction shows in neither.
+        reads: Members of the parent's value (paths into its JSON) that an accepting reader reads differently.
+        older: The answer of a reader about the parent's oldest snapshot; ``None`` if it is not asked.
+        prune: The questions about row groups.
+        scan: The accepted result of a scan of the Parquet file beside it; if it is ``None``, the broken rules decide. Each of the two
+            files is well-formed, so a contradiction shows in neither alone.
     """
 
     tier: Tier = "index"
@@ -184,7 +184,7 @@ class PmBad(Invalid):
     scan: Scan | None = None
 
     def make(self, before: Mapping[str, Made]) -> Made:
-        """See `pqassay_golden.recipes.Recipe`."""
+        """Make the case, see `pqassay_golden.recipes.Recipe`."""
         made = before[self.parent]
         parent, name = made.manifest, made.manifest.input.file
         files = mutate_files({name: made.data, **made.beside}, name, self.mutation)
@@ -226,13 +226,13 @@ class PmBad(Invalid):
 def pm_bad(
     name: str, title: str, effect: str, parent: str, mutation: Mutation, *rules: str, **more: Any
 ) -> PmBad:
-    """A line of a table: an invalid case, its name, parent and rules without what all of ``_pm`` have in front."""
+    """An invalid case as one line of a table: its name, parent and rules are given without the prefix of ``_pm``."""
     ids = tuple(f"PM-{rule}" for rule in rules)
     return PmBad(f"pm/{name}", title, effect, f"pm/{parent}", mutation, ids, **more)
 
 
 def add_to(path: str, number: int) -> Mutation:
-    """A number more in a field."""
+    """A mutation that adds a number to a field."""
     return Mutation("add", path, number)
 
 

@@ -1,4 +1,4 @@
-"""The rows of the Parquet files that are beside golden ``_pm`` files, and what a scan of them must give."""
+"""The rows of the Parquet files beside golden ``_pm`` files, and the expected results of a scan of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pqassay_spec.golden.case import Scan
 from pqassay_spec.golden.literals import Column, Rows, write_value
 
 SOUGHT: Sequence[Any] = ("=", "venue", "XLON")
-"""What scans of the Parquet files beside golden files look for."""
+"""The predicate of scans of the Parquet files beside golden files."""
 
 TYPES: Mapping[pa.DataType, str] = {
     pa.int64(): "int64",
@@ -22,15 +22,15 @@ TYPES: Mapping[pa.DataType, str] = {
     pa.string(): "string",
     pa.binary(): "binary",
 }
-"""The types of the columns of these Parquet files, as manifests call them."""
+"""The types of the columns of these Parquet files, with their names in manifests."""
 
 
 TIME = "ts"
-"""A column that these Parquet files call a number, and ``_pm`` a timestamp: what is right depends on whom a reader asks."""
+"""A column that is a number in these Parquet files, and a timestamp in ``_pm``: the right value depends on which one a reader uses."""
 
 
 def rows_beside(files: Mapping[str, bytes]) -> Rows | None:
-    """The rows of the Parquet file beside a ``_pm``; ``None`` if there is none, or none that can be read."""
+    """The rows of the Parquet file beside a ``_pm``; ``None`` if there is none, or it is not readable."""
     if DATA not in files:
         return None
     try:
@@ -53,7 +53,7 @@ def without_time(rows: Rows) -> Rows:
 
 
 def scan_of(rows: Rows | None, scan: Scan | None, *predicates: Sequence[Any] | None) -> dict[str, Any]:
-    """The members about a scan of the Parquet file beside a ``_pm``, by the first predicate that asks for its columns."""
+    """The manifest's members about a scan of the Parquet file beside a ``_pm``, with the first predicate whose columns the file has."""
     if rows is None:
         return {}
     kept = without_time(rows)

@@ -1,4 +1,4 @@
-"""Values of the golden ``_pm`` files, made of literals, with the byte ranges of a Parquet file that would hold them."""
+"""Values of the golden ``_pm`` files, made from literals, with byte ranges as in a Parquet file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIRST_CHUNK = 4
 """Offset of the first chunk of a Parquet file."""
 
 FOOTER_LENGTH = 600
-"""Bytes of the Parquet footers that the snapshots describe; they are never read."""
+"""Bytes of the described Parquet footers, which are never read."""
 
 # ------------------------------------------------------------------------------------------- values as bytes
 
@@ -60,7 +60,7 @@ def optional(name: str, physical: PhysicalType, type_code: int, number: int, **m
 
 
 def chunk(column: SnapshotColumn, values: Sequence[Any], **more: Any) -> SnapshotChunk:
-    """The chunk of a column that holds these values, without a place yet."""
+    """The chunk of a column with these values, without a place yet."""
     known = sorted(value for value in values if value is not None)
     encode = ENCODED[column.physical_type]
     facts: dict[str, Any] = {
@@ -79,7 +79,7 @@ def chunk(column: SnapshotColumn, values: Sequence[Any], **more: Any) -> Snapsho
 def row_group(
     columns: Sequence[SnapshotColumn], rows: Sequence[Sequence[Any]], **more: Any
 ) -> SnapshotRowGroup:
-    """A row group that holds these rows. ``more`` holds further members of chunks, by column name."""
+    """A row group with these rows. ``more`` has further members of chunks, by column name."""
     taken = [[row[number] for row in rows] for number in range(len(columns))]
     return SnapshotRowGroup(
         len(rows),
@@ -100,7 +100,7 @@ def bitset(column: SnapshotColumn, values: Sequence[Any], size: int = bloom.BLOC
 
 
 def placed(group: SnapshotRowGroup, start: int) -> SnapshotRowGroup:
-    """The row group with its chunks one behind the other."""
+    """The row group with its chunks one after the other."""
     chunks: list[SnapshotChunk] = []
     for one in group.chunks:
         chunks.append(replace(one, offset=start))
@@ -116,7 +116,7 @@ def end_of(group: SnapshotRowGroup) -> int:
 def snapshot(
     columns: Sequence[SnapshotColumn], groups: Sequence[SnapshotRowGroup], **more: Any
 ) -> SnapshotValue:
-    """The first snapshot of a file: the row groups from the start of the Parquet file on, the footer behind them."""
+    """The first snapshot of a file: the row groups from the start of the Parquet file on, then the footer."""
     position = FIRST_CHUNK
     laid: list[SnapshotRowGroup] = []
     for group in groups:
@@ -131,13 +131,13 @@ def size_of(value: SnapshotValue) -> int:
 
 
 def appended(before: SnapshotValue, group: SnapshotRowGroup) -> SnapshotValue:
-    """The next snapshot: a row group more, behind the footer before, which is dead from now on."""
+    """The next snapshot: one more row group, after the previous footer, which is now unused."""
     new = placed(group, size_of(before))
     return _behind(before, (*before.row_groups, new), new, 0)
 
 
 def replaced(before: SnapshotValue, number: int, group: SnapshotRowGroup) -> SnapshotValue:
-    """The next snapshot: a row group is written again behind the footer before, the old one is dead."""
+    """The next snapshot: a row group is rewritten after the previous footer, and its old version is unused."""
     new, old = placed(group, size_of(before)), before.row_groups[number]
     groups = (*before.row_groups[:number], new, *before.row_groups[number + 1 :])
     return _behind(before, groups, new, end_of(old) - old.chunks[0].offset)
@@ -173,7 +173,7 @@ NOON = 1_704_110_400_000_000
 
 
 def uuid(number: int) -> bytes:
-    """Sixteen bytes that grow with the number."""
+    """Sixteen bytes in the order of the numbers."""
     return number.to_bytes(2, "big") + bytes(range(14))
 
 

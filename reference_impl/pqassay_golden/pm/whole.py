@@ -52,7 +52,7 @@ from pqassay_spec.pm.value import (
 
 MINIMAL = SnapshotValue((), (), 0, 0)
 EMPTY = SnapshotValue((required("x", PhysicalType.BOOLEAN, ColumnType.INT, 0),), (), 0, 0)
-"""The file of QuestDB's own tests of its writer, where the physical type is not chosen."""
+"""The file in QuestDB's own tests of its writer, which decide the physical type."""
 NO_ROW_GROUPS = SnapshotValue(TRADES, (), FIRST_CHUNK, FOOTER_LENGTH, designated_timestamp=0, sorting=BY_TS)
 
 MANY = snapshot(
@@ -186,7 +186,7 @@ FILTERED_NOWHERE = replace(PLAIN, bloom_columns=(1,))
 
 
 def _filters_behind(value: SnapshotValue) -> SnapshotValue:
-    """The same with bloom filters in the Parquet file, between its last chunk and its footer."""
+    """The same value with bloom filters in the Parquet file, between its last chunk and its footer."""
     position = value.parquet_footer_offset
     groups: list[SnapshotRowGroup] = []
     for group in value.row_groups:
@@ -208,7 +208,7 @@ FILTERED_THEN_REPLACED = replaced(
 
 
 def _rewritten(times: int) -> tuple[SnapshotValue, ...]:
-    """A row group of one column, written, and then replaced again and again."""
+    """The snapshots of a row group with one column that is rewritten several times."""
     columns = (TS,)
     values = [snapshot(columns, [row_group(columns, [(NOON,)])], designated_timestamp=0, sorting=BY_TS)]
     for number in range(1, times):

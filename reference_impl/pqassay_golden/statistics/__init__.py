@@ -1,1 +1,1 @@
-"""Golden cases of statistics: what they claim by themselves, and what they claim about values."""
+"""Golden cases of statistics: their claims by themselves, and their claims about values."""

@@ -66,7 +66,7 @@ INT96 = TinyParquet(
     )
 )  # fmt: skip
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
-"""Those of the years 1 to 9999, since 1970."""
+"""Bounds of the years 1 to 9999, since 1970."""
 WIDE_UNITS: tuple[tuple[Literal["millis", "micros"], int], ...] = (("millis", 10**3), ("micros", 10**6))
 WIDE = TinyParquet(
     (
@@ -81,9 +81,9 @@ WIDE = TinyParquet(
     page_index=True,
 )
 BEFORE_WIDE = ("DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
-"""Engines that do not know timestamps of twelve bytes."""
+"""Engines that do not support timestamps of twelve bytes."""
 MAY_REFUSE = ReadExpectation(rows="own", refusal="allowed")
-"""What is expected of a valid file with values for which not every library has a type."""
+"""The expectation for a valid file with values that some libraries have no type for."""
 FAR = TinyParquet(
     (
         Column("metal", "string", METALS),
@@ -154,7 +154,7 @@ DICTIONARIES = TinyParquet(
     page_rows=2,
     layout=Layout(dictionary=Encoding.RLE_DICTIONARY, dictionary_pages=1, encoding_stats=True, index_page_offset=0),
 )  # fmt: skip
-"""Dictionaries that the writer gave up after a page, with and without counts of the pages, and one that it kept."""
+"""Dictionaries that the writer abandoned after a page, with and without counts of the pages, and a dictionary for all pages."""
 
 IN_SPACE = [bytes.fromhex("01e9030000" + number(1) + number(2) + number(3)), bytes.fromhex("01b90b0000" + number(4) + number(5) + number(6) + number(7))]  # fmt: skip
 """The points (1, 2, 3), and (4, 5, 6) with m = 7."""
@@ -209,7 +209,7 @@ MEMORY = "A reader that plans its memory by the histogram takes too little or to
 
 
 _bad = partial(bad, family="sta", tier="footer", since=SINCE)
-"""The first tier that sees it: the values tell more than one rule about most of these."""
+"""Makes a case for the first tier that detects it: at tier values, most of these break more than one rule."""
 
 CHUNK = "footer.row_groups[0].columns[{}].meta_data"
 STATS = f"{CHUNK}.statistics"
@@ -218,7 +218,7 @@ SIZES = f"{CHUNK}.size_statistics"
 HEADER = "row_groups[0].columns[{}].pages[0].header.data_page_header{}.statistics"
 
 TOTAL_HEADER, TYPE_HEADER, TIMESTAMP_HEADER, UNKNOWN_HEADER = b"\x2c", b"\x1c", b"\x3c", b"\x9c"
-"""Headers of a struct as second, first, third and ninth member of a union."""
+"""Headers of a struct as the second, first, third and ninth member of a union."""
 
 BAD = (
     _bad("no-column-orders", "The footer has bounds and no column_orders", UNUSED, "counted", Mutation("remove", "footer.column_orders"), "STA-001", tier="values"),

@@ -1,4 +1,4 @@
-"""Golden cases of values that are damaged beneath true statistics."""
+"""Golden cases of damaged values with true statistics."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ FILE = TinyParquet(
 """Pages without levels and without CRC, whose bodies are their values."""
 
 HALF = 3
-"""Values that are split into streams together, where a page does it twice."""
+"""Values that are split into streams together; a page does it twice."""
 
 
 def _streams(values: list[float]) -> bytes:
-    """Values whose bytes are split into streams."""
+    """Values in BYTE_STREAM_SPLIT encoding."""
     raw = struct.pack(f"<{len(values)}d", *values)
     return b"".join(raw[byte::8] for byte in range(8))
 

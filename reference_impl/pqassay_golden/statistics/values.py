@@ -1,4 +1,4 @@
-"""Golden cases of statistics against the values that they are about."""
+"""Golden cases of statistics that are compared with the values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ AUDITED = TinyParquet(
     layout=EVERYTHING,
     bloom_filters=("metal", "depth", "grade"),
 )
-"""Three pages in each chunk, the second of the metals all null, and all statistics that there are."""
+"""Three pages in each chunk, the second of the metals all null, with all kinds of statistics."""
 
 CUT = TinyParquet(
     (Column("metal", "string", ["tin", "Côte d'Ivoire", None, "東京都庁"]),),
@@ -85,7 +85,7 @@ LISTS_IN_PAGES = TinyParquet(WITH_LISTS, layout=Layout(page_rows=3, size_statist
 
 
 def audited(name: str, title: str, file: TinyParquet, rules: tuple[str, ...], *misread_by: str) -> Good:
-    """A file whose values were all compared with its claims; a scan looks for its first metal."""
+    """A file whose values are all compared with its claims; a scan looks for its first metal."""
     predicate: Sequence[Any] = ("=", "metal", file.columns[0].values[0])
     return good(name, title, file, predicate, *misread_by, rules=rules, since=SINCE)
 
@@ -112,7 +112,7 @@ MISCOUNTED = "A query for null, or for what is not null, skips rows, or an aggre
 
 
 untrue = partial(bad, since=SINCE)
-"""Makes a file that says what is false of its values."""
+"""Makes a file with false claims about its values."""
 
 BAD = (
     untrue("sta/min-too-great", "The lower bound is greater than a value", LOST, "sta/counted", set_to(f"{FOOTER}[0].meta_data.statistics.min_value", b"m"), "STA-040"),

@@ -1,4 +1,4 @@
-"""Avro object containers of known bytes, and the schemas of manifests from the fields that the specification declares."""
+"""Avro object containers with fixed bytes, and the schemas of manifests from the fields that the specification declares."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 Codec = Literal["null", "deflate", "snappy", "zstandard"]
 
 MARKER = bytes(range(0xA0, 0xA0 + SYNC))
-"""The marker of all files: goldens have nothing at random in them."""
+"""The marker of all files, which is not random in golden files."""
 
 
 def _snappy(plain: bytes) -> bytes:
@@ -55,9 +55,9 @@ def container(
     Args:
         schema: The schema of its objects.
         records: The objects.
-        metadata: What the header says beside schema and codec.
-        codec: How blocks are compressed.
-        block: Objects in a block.
+        metadata: Entries of the header in addition to schema and codec.
+        codec: The compression of blocks.
+        block: Number of objects in a block.
     """
     about = {SCHEMA_KEY: json.dumps(schema, separators=(",", ":")), CODEC_KEY: codec, **(metadata or {})}
     raw = {key: text.encode() for key, text in about.items()}
@@ -73,13 +73,13 @@ def container(
 def record_schema(
     declared: JsonObject, required: Container[str] = (), absent: Container[str] = (), **members: Json
 ) -> Json:
-    """The schema of a kind of record, with its fields in their order.
+    """The schema of a kind of record, with its fields in order.
 
     Args:
         declared: The record.
-        required: Names of fields that are always there, beside those that every version of the format requires.
-        absent: Names of fields that are left out.
-        members: The schemas of those of its fields that are records themselves, or lists of such, by name.
+        required: Names of required fields, in addition to those that every version of the format requires.
+        absent: Names of fields to leave out.
+        members: The schemas of fields that are records or lists of records, by name.
     """
     fields: list[Json] = []
     for one in declared.members:
@@ -106,7 +106,7 @@ _IDS = {
     "lower_bounds": (126, 127),
     "upper_bounds": (129, 130),
 }
-"""The numbers of keys and values of the maps in manifests."""
+"""The ids of keys and values of the maps in manifests."""
 
 _ELEMENTS = {"split_offsets": 133, "equality_ids": 136}
 

@@ -1,4 +1,4 @@
-"""Bodies of pages in the forms of codecs, without making them any smaller: so they are the same whatever libraries compress.
+"""Bodies of pages in the formats of codecs, without real compression, so the bytes do not depend on compression libraries.
 
 Source: RFC 1951, RFC 1952 and RFC 7932; the LZ4 block format; `pqassay_spec.parquet.encoding.lz4_framing`.
 """
@@ -12,7 +12,7 @@ from pqassay_spec.parquet.encoding import lz4_framing
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 MOST_IN_TOKEN, MOST_IN_BYTE = 15, 255
-"""The greatest length in the token of an LZ4 block, and in each byte that follows it."""
+"""The greatest length in the token of an LZ4 block, and in each byte after it."""
 
 
 def _deflated(raw: bytes) -> bytes:
@@ -21,7 +21,7 @@ def _deflated(raw: bytes) -> bytes:
 
 
 def zlib_stream(raw: bytes) -> bytes:
-    """A stream of zlib's own format that holds fewer than 65,536 bytes as they are.
+    """A stream in zlib format that stores fewer than 65,536 bytes uncompressed.
 
     >>> zlib.decompress(zlib_stream(b"ab"))
     b'ab'
@@ -30,7 +30,7 @@ def zlib_stream(raw: bytes) -> bytes:
 
 
 def gzip_member(raw: bytes) -> bytes:
-    """A member of GZIP that holds as much.
+    """A GZIP member that stores fewer than 65,536 bytes uncompressed.
 
     >>> gzip_member(b"ab").hex(" ")
     '1f 8b 08 00 00 00 00 00 00 ff 01 02 00 fd ff 61 62 6d 48 83 9e 02 00 00 00'
@@ -40,7 +40,7 @@ def gzip_member(raw: bytes) -> bytes:
 
 
 def lz4_block(raw: bytes) -> bytes:
-    """An LZ4 block of literals.
+    """An LZ4 block that consists only of literals.
 
     >>> lz4_block(b"ab").hex(" "), lz4_block(bytes(15))[:3].hex(" ")
     ('20 61 62', 'f0 00 00')
@@ -52,7 +52,7 @@ def lz4_block(raw: bytes) -> bytes:
 
 
 def brotli_stream(raw: bytes) -> bytes:
-    """A stream of Brotli with one metablock that is not compressed, of at most 65,536 bytes, and the empty last one.
+    """A Brotli stream: an uncompressed metablock of at most 65,536 bytes, and the empty last one.
 
     >>> brotli_stream(b"ab").hex(" ")
     '10 00 10 61 62 03'
@@ -73,4 +73,4 @@ COMPRESSED: Mapping[CompressionCodec, Callable[[bytes], bytes]] = {
     CompressionCodec.BROTLI: brotli_stream,
     CompressionCodec.LZ4: _hadoop,
 }
-"""What makes the stored body of a page, by the codec of its chunk."""
+"""The functions that make the stored body of a page, by the codec of its chunk."""

@@ -1,7 +1,7 @@
-"""Columns of the tiny writer: their types, their values as bytes, and nested values taken apart into levels.
+"""Columns of the tiny writer: their types, their values as bytes, and nested values split into levels.
 
 A column has one value a row.  Its type is a kind (`KINDS`: ``"int32"``, ``"string"``, ``"uint16"``, ``"date"``, ...), a
-`Scalar` of one's own (`decimal`, `fixed`), or nested: `ListOf`, `MapOf`, `Struct`, `Repeated`.
+custom `Scalar` (`decimal`, `fixed`), or nested: `ListOf`, `MapOf`, `Struct`, `Repeated`.
 
     >>> [leaf] = leaves_of(Column("tags", ListOf("string"), [["a", None], [], None]))
     >>> leaf.name, leaf.max_definition, leaf.max_repetition
@@ -9,8 +9,8 @@ A column has one value a row.  Its type is a kind (`KINDS`: ``"int32"``, ``"stri
     >>> [[tuple(entry) for entry in row] for row in leaf.rows]
     [[(0, 3, b'a'), (1, 2, None)], [(0, 1, None)], [(0, 0, None)]]
 
-Values are those of the physical type: days for a date, the unscaled number for a decimal, nanoseconds since 1970 for an
-INT96.  Wherever a value has a fixed width, its very bytes may be given instead: that is how NaN of any payload is written.
+Values have the physical type: days for a date, the unscaled number for a decimal, nanoseconds since 1970 for an
+INT96.  For a value of fixed width, its bytes may be given instead, for example to write NaN with any payload.
 Lists are lists, maps lists of pairs, structs dictionaries, and ``None`` is null.
 
 Source: apache/parquet-format, ``README.md``, section "Nested Encoding"; ``LogicalTypes.md``.
@@ -59,7 +59,7 @@ NANOSECONDS_OF_A_DAY = 86_400_000_000_000
 UNSIGNED_CONVERTED = frozenset(
     (ConvertedType.UINT_8, ConvertedType.UINT_16, ConvertedType.UINT_32, ConvertedType.UINT_64)
 )
-"""The older words for unsigned integers."""
+"""The converted types of unsigned integers."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Scalar:
     """A type of single values.
 
     Attributes:
-        physical: How they are laid out.
-        logical: What they mean.
-        converted: The same in the older words.
+        physical: The physical type.
+        logical: The logical type.
+        converted: The equivalent converted type.
         length: Bytes of a FIXED_LEN_BYTE_ARRAY.
-        scale, precision: Those of a decimal, in the older words.
+        scale, precision: Those of a decimal, for the converted type.
     """
 
     physical: Type
@@ -83,27 +83,27 @@ class Scalar:
 
     @property
     def is_unsigned(self) -> bool:
-        """True if values are unsigned integers."""
+        """Whether values are unsigned integers."""
         if self.logical is None:
             return self.converted in UNSIGNED_CONVERTED
         return self.logical.INTEGER is not None and not self.logical.INTEGER.isSigned
 
     @property
     def is_text(self) -> bool:
-        """True if values are text by their logical type."""
+        """Whether values are text by their logical type."""
         logical = self.logical
         return logical is not None and any((logical.STRING, logical.ENUM, logical.JSON))
 
     @property
     def is_decimal(self) -> bool:
-        """True if values are unscaled decimals."""
+        """Whether values are unscaled decimals."""
         return self.converted is ConvertedType.DECIMAL or (
             self.logical is not None and self.logical.DECIMAL is not None
         )
 
 
 def meaning(name: str, **members: Any) -> LogicalType:
-    """A logical type, by its name in the union and its members."""
+    """A logical type, from its name in the union and its members."""
     declared: Any = next(field.type for field in LogicalType.fields if field.name == name)
     named: dict[str, Any] = {name: declared(**members)}
     return LogicalType(**named)
@@ -134,14 +134,14 @@ UNITS = {
 
 
 def timestamp(unit: Literal["millis", "micros", "nanos"], utc: bool = True) -> Scalar:
-    """Moments, or local dates and times. The older words know milliseconds and microseconds in UTC."""
+    """Timestamps, in UTC or local. Converted types exist for milliseconds and microseconds in UTC."""
     older = unit != "nanos" and utc
     converted = ConvertedType[f"TIMESTAMP_{unit.upper()}"] if older else None
     return Scalar(Type.INT64, meaning("TIMESTAMP", isAdjustedToUTC=utc, unit=UNITS[unit]), converted)
 
 
 def wide_timestamp(unit: Literal["millis", "micros", "nanos"]) -> Scalar:
-    """Moments in twelve bytes, which hold more years than 64 bits do. The older words do not know them."""
+    """Timestamps in twelve bytes, which cover more years than 64 bits. They do not have a converted type."""
     return fixed(WIDE_TIMESTAMP, timestamp(unit).logical)
 
 
@@ -191,7 +191,7 @@ KINDS: dict[Kind, Scalar] = {
     "timestamp_micros": timestamp("micros"),
     "timestamp_nanos": timestamp("nanos"),
 }
-"""The types that have a name here."""
+"""The named types."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class MapOf:
 
 @dataclass(frozen=True)
 class Repeated:
-    """A field that is repeated itself, without a list around it: null is not to be told from empty."""
+    """A field that is repeated itself, without a list around it: null and empty are the same."""
 
     element: AnyType
 
@@ -253,8 +253,8 @@ class Column:
         kind: Its type.
         values: One value a row.
         optional: Whether the schema allows null.
-        layout: How its chunks are written, if not like those of the whole file.
-        field_id: Its id in the model that it came from.
+        layout: How its chunks are written, if it differs from the whole file.
+        field_id: Its id in an external schema.
     """
 
     name: str
@@ -266,7 +266,7 @@ class Column:
 
 
 def type_name(kind: AnyType) -> str:
-    """A type as messages and manifests spell it.
+    """The name of a type in messages and manifests.
 
     >>> type_name(ListOf(decimal(9, 2))), type_name(Struct((Member("a", "date"),)))
     ('list<decimal(9,2)>', 'struct<a: date>')
@@ -292,7 +292,7 @@ def type_name(kind: AnyType) -> str:
 
 
 def raw_value(scalar: Scalar, value: Any) -> bytes:
-    """The PLAIN encoding of one value without a length, as bounds and hashes take it; of a boolean one byte.
+    """The PLAIN encoding of one value without a length, as in bounds and hashes; one byte for a boolean.
 
     Raises:
         ConstructError, TypeError, ValueError, AttributeError, OverflowError, struct.error: It is not a value of the type.
@@ -330,7 +330,7 @@ def _number(scalar: Scalar, value: Any, width: int) -> bytes:
 
 
 class Entry(NamedTuple):
-    """An entry of a leaf column: its levels, and the value's bytes where the levels say there is one."""
+    """An entry of a leaf column: its levels, and the value's bytes if the levels mean a value."""
 
     repetition: int
     definition: int
@@ -339,7 +339,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class Leaf:
-    """A leaf of the schema with what it holds.
+    """A leaf of the schema with its content.
 
     Attributes:
         column: The column that it belongs to.
@@ -365,7 +365,7 @@ class Leaf:
 
 @dataclass
 class _Node:
-    """A node of the schema tree, and how its value is found in that of its parent."""
+    """A node of the schema tree, and how its value is taken from that of its parent."""
 
     element: SchemaElement
     pick: Callable[[Any], Any]
@@ -384,7 +384,7 @@ def _same(value: Any) -> Any:
 
 
 def _tree(column: Column) -> _Node:
-    """The schema tree of a column, its leaves still empty."""
+    """The schema tree of a column, with empty leaves."""
 
     def node(
         kind: AnyType,
@@ -465,7 +465,7 @@ def leaves_of(column: Column) -> list[Leaf]:
 
 
 def _take_apart(node: _Node, value: Any, repetition: int, definition: int, depth: int) -> None:
-    """Add the entries of one value, and of all that is nested in it, to the last row of its leaves."""
+    """Add the entries of one value, and of everything nested in it, to the last row of its leaves."""
     occurs = node.element.repetition_type
     if occurs == FieldRepetitionType.REPEATED:
         for place, item in enumerate(value or ()):

@@ -1,4 +1,4 @@
-"""Layout of the chunks of a column by the tiny writer: everything that may differ while the rows stay the same."""
+"""Layout of the chunks of a column by the tiny writer: everything that may differ for the same rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ORDERS: dict[OrderName, ColumnOrder] = {
     "total": ColumnOrder(IEEE_754_TOTAL_ORDER=IEEE754TotalOrder()),
     "timestamp": ColumnOrder(INT96_TIMESTAMP_ORDER=Int96TimestampOrder()),
 }
-"""The order of the type; that of floating point columns in which NaN has a place; that of INT96 columns."""
+"""Column orders: that of the type, that of floating point columns with an ordered NaN, and that of INT96 columns."""
 
 
 @dataclass(frozen=True)
@@ -35,41 +35,41 @@ class Layout:
         order: The column's order in the footer (`ORDERS`); bounds follow it. A column whose type has no order has no
             bounds.
 
-        page_rows: Rows in each page; or the rows of each page of a row group in turn, 0 for an empty page, and what is
-            left over in one more. By default what the file says.
+        page_rows: Rows in each page; or the rows of each page of a row group in turn, 0 for an empty page, with the
+            other rows in one more page. By default as in the file.
         version: Version of the data pages.
-        dictionary: RLE_DICTIONARY, or PLAIN_DICTIONARY as old writers say; no dictionary by default.
-        dictionary_pages: Data pages of a chunk that use the dictionary, after which the writer gives it up;
+        dictionary: RLE_DICTIONARY, or PLAIN_DICTIONARY as in old writers; no dictionary by default.
+        dictionary_pages: Data pages of a chunk that use the dictionary before the writer abandons it;
             all by default.
-        sorted_dictionary: Whether the dictionary page says that its entries ascend. They come in the order of the rows.
-        encoding: The encoding of values in pages without dictionary, which must know their type.
+        sorted_dictionary: Whether the dictionary page claims that its entries ascend. They are in the order of the rows.
+        encoding: The encoding of values in pages without dictionary, which must support their type.
         codec: The codec of pages of version 1; those of version 2 are not compressed.
         packed_levels: Whether levels that do not repeat are packed, instead of always written as runs.
         bit_packed_levels: Whether levels of pages of version 1 have the deprecated encoding BIT_PACKED.
-        crc: Whether page headers carry a CRC.
-        page_statistics: Whether page headers carry statistics.
+        crc: Whether page headers have a CRC.
+        page_statistics: Whether page headers have statistics.
         encoding_stats: Whether chunks count their pages by type and encoding.
-        index_page_offset: Where chunks say that they have an index page; 0 for no page.
-        behind: What is behind the pages of a chunk and belongs to no structure: a copy of its ColumnMetaData or
+        index_page_offset: The offset of an index page that chunks claim to have; 0 for no page.
+        behind: Data after the pages of a chunk that do not belong to a structure: a copy of its ColumnMetaData or
             ColumnChunk, which ``file_offset`` then points to, or other bytes.
 
-        statistics: Whether chunks carry statistics; by default what the file says.
-        bounds: Whether statistics hold ``min_value`` and ``max_value``.
-        exact: Whether they say if those occur among the values.
-        truncate: Bytes to which bounds of byte arrays are cut; an upper bound is then raised.
-        null_count, distinct_count: Whether they hold these.
-        nan_count: Whether statistics and page index count NaN; by default under the total order alone, which needs it.
-        deprecated: Whether they hold ``min`` and ``max``, which are true of columns of signed numbers alone.
-        size_statistics: Whether chunks carry level histograms and the bytes of byte arrays.
-        geospatial: What chunks carry as geospatial statistics.
+        statistics: Whether chunks have statistics; by default as in the file.
+        bounds: Whether statistics have ``min_value`` and ``max_value``.
+        exact: Whether statistics state that the bounds are values.
+        truncate: Length in bytes to which bounds of byte arrays are cut; an upper bound is then increased.
+        null_count, distinct_count: Whether statistics have these.
+        nan_count: Whether statistics and page index count NaN; by default only under the total order, which needs it.
+        deprecated: Whether statistics have ``min`` and ``max``, which are only true for columns of signed numbers.
+        size_statistics: Whether chunks have level histograms and the bytes of byte arrays.
+        geospatial: The geospatial statistics of chunks.
 
-        column_index, offset_index: Whether chunks have these; by default what the file says. A chunk without an order,
-            or with a page of nothing but NaN under the type-defined one, has no column index in any case.
+        column_index, offset_index: Whether chunks have these; by default as in the file. A chunk without an order,
+            or with a page of only NaN under the type-defined order, never has a column index.
         boundary_order: By default the first of ascending, descending and unordered that is true.
-        index_truncate: As `truncate`, of the bounds in the column index.
-        null_counts: Whether the column index holds these.
-        histograms: Whether the column index holds level histograms.
-        unencoded_bytes: Whether the offset index holds the bytes of byte arrays.
+        index_truncate: Like `truncate`, for the bounds in the column index.
+        null_counts: Whether the column index has these.
+        histograms: Whether the column index has level histograms.
+        unencoded_bytes: Whether the offset index has the bytes of byte arrays.
 
         bloom_bytes: Bytes of the bitset; by default about one block for every eight distinct values.
     """

@@ -26,7 +26,7 @@ from pqassay_spec.parquet.thrift import BloomFilterHeader, BoundaryOrder, Column
 
 
 def column_index(leaf: Leaf, layout: Layout, pages: Sequence[Page]) -> ColumnIndex | None:
-    """Bounds and counts of data pages; ``None`` if a page holds values and has no bounds, as one of nothing but NaN."""
+    """Bounds and counts of data pages; ``None`` if a page has values but no bounds, such as a page of only NaN."""
     order = order_of(leaf, layout)
     if order is None:
         return None
@@ -49,7 +49,7 @@ def column_index(leaf: Leaf, layout: Layout, pages: Sequence[Page]) -> ColumnInd
 
 
 def _boundary_order(layout: Layout, bounds: Sequence[Bounds]) -> int:
-    """The order that the layout claims, by default the one that the bounds have."""
+    """The order that the layout claims; by default the actual order of the bounds."""
     if layout.boundary_order is not None:
         return layout.boundary_order
     lows, highs = [bound.least_key for bound in bounds], [bound.greatest_key for bound in bounds]
@@ -63,7 +63,7 @@ def _boundary_order(layout: Layout, bounds: Sequence[Bounds]) -> int:
 def _histograms(
     leaf: Leaf, layout: Layout, pages: Sequence[Page]
 ) -> tuple[list[int] | None, list[int] | None]:
-    """The histograms of both kinds of levels, page after page; ``None`` where there is only level 0."""
+    """The histograms of both kinds of levels, page after page; ``None`` if there is only level 0."""
     if not layout.histograms:
         return None, None
     of_pages = [histograms(leaf, page.entries) for page in pages]
@@ -73,7 +73,7 @@ def _histograms(
 
 
 def offset_index(leaf: Leaf, layout: Layout, pages: Sequence[Page]) -> OffsetIndex:
-    """Places of data pages that are already."""
+    """Places of data pages that are already written."""
     index = OffsetIndex(page_locations=[page.location for page in pages])
     if layout.unencoded_bytes and leaf.element.type == Type.BYTE_ARRAY:
         index.unencoded_byte_array_data_bytes = [unencoded_bytes(leaf, page.entries) or 0 for page in pages]
@@ -81,10 +81,10 @@ def offset_index(leaf: Leaf, layout: Layout, pages: Sequence[Page]) -> OffsetInd
 
 
 def bloom_filter(layout: Layout, entries: Sequence[Entry]) -> tuple[BloomFilterHeader, bytes]:
-    """Header and bitset; by default about one block for every eight distinct values: some readers want a power of two.
+    """Header and bitset; by default about one block for every eight distinct values, a power of two for some readers.
 
     Raises:
-        Refused: The size asked for is not a multiple of a block.
+        Refused: The requested size is not a multiple of a block.
     """
     distinct = {entry.raw for entry in entries if entry.raw is not None}
     blocks = max(1, -(-len(distinct) // 8))
@@ -95,7 +95,7 @@ def bloom_filter(layout: Layout, entries: Sequence[Entry]) -> tuple[BloomFilterH
 
 
 def bitset_of(values: Iterable[bytes], size: int = bloom.BLOCK_SIZE) -> bytes:
-    """A bitset of a number of bytes that holds some values, given by their PLAIN bytes."""
+    """A bitset of ``size`` bytes with some values, given by their PLAIN bytes."""
     import xxhash  # noqa: PLC0415 - only files with bloom filters need it
 
     bitset = bytearray(size)

@@ -1,4 +1,4 @@
-"""Pages of the tiny writer: rows cut into pages, levels, values or dictionary indexes, and the headers before them.
+"""Pages of the tiny writer: dividing rows into pages, levels, values or dictionary indexes, and page headers.
 
 Source: apache/parquet-format, ``README.md``, section "Data Pages"; ``Encodings.md``.
 """
@@ -35,12 +35,12 @@ from pqassay_spec.parquet.thrift import (
 
 @dataclass
 class Page:
-    """A page: its type, its header's own part, its body.
+    """A page: its type, its type's header, its body.
 
     Attributes:
-        codec: How its body is compressed.
-        entries: What a data page holds.
-        location: Where it comes to be.
+        codec: The compression of its body.
+        entries: The entries of a data page.
+        location: Its place in the file, once it is known.
     """
 
     type: PageType
@@ -85,7 +85,7 @@ def cut(rows: Sequence[list[Entry]], page_rows: int | Sequence[int] | None) -> l
     """The rows of each page.
 
     Raises:
-        Refused: More rows are asked for than there are.
+        Refused: More rows are requested than exist.
     """
     if page_rows is None or isinstance(page_rows, int):
         size = page_rows or max(len(rows), 1)
@@ -202,7 +202,7 @@ def _streams(_: Leaf, raws: Sequence[bytes]) -> bytes:
 
 
 def _levels(levels: list[int], greatest: int, layout: Layout) -> bytes:
-    """Levels without their length; nothing where there is only level 0."""
+    """Levels without their length; nothing if there is only level 0."""
     width = bit_width(greatest)
     if not greatest:
         return b""
@@ -230,11 +230,11 @@ ENCODERS: Mapping[Encoding, Callable[[Leaf, Sequence[bytes]], bytes]] = {
     Encoding.DELTA_LENGTH_BYTE_ARRAY: _lengths_first,
     Encoding.BYTE_STREAM_SPLIT: _streams,
 }
-"""What encodes the values of a page without dictionary."""
+"""The functions that encode the values of a page without dictionary."""
 
 
 def _indexes(places: list[int], size: int) -> bytes:
-    """Dictionary indexes: their width in bits, then the runs. No reader is asked to bear a width of 0 for a value."""
+    """Dictionary indexes: their width in bits, then the runs. The width is at least 1, because readers need not support 0."""
     width = max(1, (size - 1).bit_length()) if size else 0
     return bytes((width,)) + encode(places, width=width)
 

@@ -1,16 +1,16 @@
 """A tiny Parquet writer: the same bytes for the same rows, on every machine and with every library version.
 
 Golden files come from here.  It writes uncompressed pages of all physical types, flat or nested, in either version, PLAIN or
-with a dictionary, cut into row groups and pages as asked, with statistics, page index, bloom filters and an IDX1 index in
-any order.  Nothing here is fast, and nothing depends on a clock, a random number or a library's taste.
+with a dictionary, divided into row groups and pages as requested, with statistics, page index, bloom filters and an IDX1 index
+in any order.  It is not fast, and does not depend on a clock, random numbers or other libraries.
 
     >>> file = TinyParquet([Column("metal", "string", ["tin", None, "lead"])])
     >>> data = file.build()
     >>> data[:4], data[-4:], file.rows()
     (b'PAR1', b'PAR1', [['tin'], [None], ['lead']])
 
-What a column holds, `pqassay_golden.tiny.columns` says: ``Column("price", decimal(9, 2), [1250])``,
-``Column("tags", ListOf("string"), [["a", None], []])``.  A `Layout` says how its chunks are written, for all columns
+`pqassay_golden.tiny.columns` describes the values of a column: ``Column("price", decimal(9, 2), [1250])``,
+``Column("tags", ListOf("string"), [["a", None], []])``.  A `Layout` describes how its chunks are written, for all columns
 (``layout``), for one column (``Column.layout``), or for one leaf of a nested column by its name (``layouts``, which wins):
 
     >>> total = Layout(order="total", version=2, page_rows=(1, 0, 2), dictionary=Encoding.RLE_DICTIONARY)
@@ -109,15 +109,15 @@ __all__ = [
 ]
 
 CREATED_BY = "pqassay-reference version 1 (build golden)"
-"""The version is that of the bytes that this module writes; it never follows the package's."""
+"""The version of the bytes that this module writes; it never follows the package's version."""
 
 Part = Literal["row groups", "row group 0", "other row groups", "idx1", "column indexes", "offset indexes", "bloom filters"]  # fmt: skip
 
 BODY: tuple[Part, ...] = ("row groups", "bloom filters", "column indexes", "offset indexes", "idx1")
-"""Order of the parts of the body, where no other is asked for."""
+"""Default order of the parts of the body."""
 
 ROW_GROUPS = {"row groups": slice(None), "row group 0": slice(1), "other row groups": slice(1, None)}
-"""Those of all row groups that a part of the body consists of."""
+"""The row groups in each part of the body that has row groups."""
 
 
 @dataclass(frozen=True)
@@ -143,22 +143,22 @@ class TinyParquet:
 
     Attributes:
         columns: The columns, all of the same length.
-        row_group_rows: Rows in each row group, the last may have fewer; or the rows of each one, 0 for an empty row
-            group. All rows in one by default.
+        row_group_rows: Rows in each row group, fewer in the last; or the rows of each one, 0 for an empty row
+            group. By default, all rows are in one.
         page_rows: Rows in each page; one page per chunk by default.
         page_index: Whether to write column and offset indexes.
         bloom_filters: Names of the leaf columns that get a bloom filter.
-        statistics: Whether chunks carry statistics.
+        statistics: Whether chunks have statistics.
         index: An IDX1 index.
         keys: Further key-value pairs of the footer; they come before those of the index.
-        body: The parts of the body in their order; bytes among them belong to no structure.
+        body: The parts of the body in their order; bytes among them do not belong to a structure.
         layout: How chunks are written.
-        layouts: The same by names of leaf columns, for those that are written otherwise.
-        sorting_columns: What row groups say about their order. The rows are taken as they are.
-        column_orders: Whether the footer gives orders. Without them no bounds and no column indexes are written,
-            but for the deprecated bounds.
+        layouts: The layouts of leaf columns that are written differently, by name.
+        sorting_columns: The claims of row groups about their order. The rows are not sorted.
+        column_orders: Whether the footer gives orders. Without them, no column indexes and no bounds are written,
+            except the deprecated bounds.
         created_by: The writer that the footer names.
-        version: That of the footer.
+        version: The version in the footer.
         extensions: Content of the extension field by the path of its struct, ``footer``,
             ``footer.row_groups[0].columns[0].meta_data``, ``row_groups[0].columns[0].column_index``,
             ``row_groups[0].columns[0].pages[0].header``, ``row_groups[0].columns[0].bloom_filter.header``.
@@ -191,7 +191,7 @@ class TinyParquet:
         """The bytes of the file.
 
         Raises:
-            Refused: What cannot be a file: see the message.
+            Refused: It cannot be a file; the message gives the reason.
         """
         self._require_sense()
         leaves = [leaf for column in self.columns for leaf in leaves_of(column)]
@@ -320,7 +320,7 @@ class TinyParquet:
                 self._out += bytes(grammar(type(record)).build(record))
 
     def _write_attachment(self, part: Part, chunk: _Chunk) -> None:
-        """A column index, offset index or bloom filter, if the chunk is to have one."""
+        """Write a column index, offset index or bloom filter, if the chunk has one."""
         offset, layout, record = len(self._out), chunk.layout, chunk.record
         if part == "bloom filters":
             if chunk.leaf.name in self.bloom_filters:
@@ -400,7 +400,7 @@ class TinyParquet:
     # ----------------------------------------------------------------------------------------- extensions
 
     def _encoded(self, record: Record, path: str) -> bytes:
-        """The bytes of a struct, with the extension fields that it or a struct in it is to carry."""
+        """The bytes of a struct, with its extension fields and those of structs in it."""
         for place, content in self.extensions.items():
             if place == path or place.startswith((f"{path}.", f"{path}[")):
                 try:
@@ -426,7 +426,7 @@ class _Chunk:
 
     @property
     def data_pages(self) -> list[Page]:
-        """The pages but for that of the dictionary."""
+        """The pages, without the dictionary page."""
         return [page for page in self.pages if page.type != PageType.DICTIONARY_PAGE]
 
     @property
@@ -436,7 +436,7 @@ class _Chunk:
 
 
 def _encodings(pages: Sequence[Page], layout: Layout) -> list[Encoding]:
-    """The encodings of values, and that of levels, which is named even where there are none."""
+    """The encodings of values, and that of levels, which is listed even if there are no levels."""
     found = dict.fromkeys(page.encoding for page in pages) or {Encoding.PLAIN: None}
     return sorted({*found, Encoding.BIT_PACKED if layout.bit_packed_levels else Encoding.RLE})
 

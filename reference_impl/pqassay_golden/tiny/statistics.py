@@ -24,7 +24,7 @@ from pqassay_spec.parquet.thrift import SizeStatistics, Statistics, Type
 
 @dataclass(frozen=True)
 class Bounds:
-    """Least and greatest value, or what stands for them; and their places in the order."""
+    """Least and greatest value, or their replacements, and their keys in the order."""
 
     least: bytes
     greatest: bytes
@@ -47,7 +47,7 @@ def order_of(leaf: Leaf, layout: Layout) -> Order | None:
 def bounds_of(
     leaf: Leaf, layout: Layout, entries: Sequence[Entry], truncate: int | None = None
 ) -> Bounds | None:
-    """The bounds of some entries; ``None`` without an order, or without a value that has a place in it."""
+    """The bounds of some entries; ``None`` without an order, or without a value that is in the order."""
     order = order_of(leaf, layout)
     if order is None:
         return None
@@ -59,7 +59,7 @@ def bounds_of(
         return None
     (least_key, least), (greatest_key, greatest) = min(known), max(known)
     if order in FLOATING and order not in TOTAL:
-        # A zero among the bounds is written so that it covers the zero of either sign.
+        # A zero as a bound is written with the sign that covers both zeros.
         sign = bytes(len(least) - 1)
         least = sign + b"\x80" if least_key == 0 else least
         greatest = bytes(len(greatest)) if greatest_key == 0 else greatest
@@ -70,14 +70,14 @@ def bounds_of(
 
 
 def _cut(leaf: Leaf, value: bytes, size: int) -> bytes:
-    """The first bytes of a value; of text, no character in part."""
+    """The first bytes of a value; of text, only whole characters."""
     if leaf.scalar.is_text and len(value) > size:
         return value[:size].decode("utf-8", "ignore").encode()
     return value[:size]
 
 
 def _raised(leaf: Leaf, value: bytes, size: int) -> bytes:
-    """The least short value that is greater than all that begin like this one; the value itself if there is none."""
+    """The least short value that is greater than all values with the prefix of this one; the value itself if there is none."""
     if len(value) <= size:
         return value
     if leaf.scalar.is_text:
@@ -94,23 +94,23 @@ def _raised(leaf: Leaf, value: bytes, size: int) -> bytes:
 
 
 def nulls(entries: Sequence[Entry]) -> int:
-    """Entries that hold no value."""
+    """The number of entries without a value."""
     return sum(entry.raw is None for entry in entries)
 
 
 def nans(order: Order, entries: Sequence[Entry]) -> int:
-    """Entries that hold a NaN."""
+    """The number of entries that are NaN."""
     return sum(entry.raw is not None and column_order.is_nan(order, entry.raw) for entry in entries)
 
 
 def counts_nan(leaf: Leaf, layout: Layout) -> bool:
-    """True if the NaN of a leaf are counted."""
+    """Whether the NaN of a leaf are counted."""
     order = order_of(leaf, layout)
     return order in FLOATING and (order in TOTAL if layout.nan_count is None else layout.nan_count)
 
 
 def statistics(leaf: Leaf, layout: Layout, entries: Sequence[Entry], *, ordered: bool = True) -> Statistics:
-    """Statistics of a chunk or page; without bounds where the footer has no orders."""
+    """Statistics of a chunk or page; without bounds if the footer has no orders."""
     stored = Statistics(null_count=nulls(entries) if layout.null_count else None)
     order = order_of(leaf, layout)
     if order is not None and counts_nan(leaf, layout):
@@ -130,14 +130,14 @@ def statistics(leaf: Leaf, layout: Layout, entries: Sequence[Entry], *, ordered:
 
 
 def unencoded_bytes(leaf: Leaf, entries: Sequence[Entry]) -> int | None:
-    """Bytes of all byte arrays; ``None`` of other types."""
+    """Bytes of all byte arrays; ``None`` for other types."""
     if leaf.element.type != Type.BYTE_ARRAY:
         return None
     return sum(len(entry.raw) for entry in entries if entry.raw is not None)
 
 
 def histograms(leaf: Leaf, entries: Sequence[Entry]) -> tuple[list[int] | None, list[int] | None]:
-    """Counts of each repetition level and each definition level; ``None`` where there is only level 0."""
+    """Counts of each repetition level and each definition level; ``None`` if there is only level 0."""
     repetitions = [0] * (leaf.max_repetition + 1)
     definitions = [0] * (leaf.max_definition + 1)
     for entry in entries:

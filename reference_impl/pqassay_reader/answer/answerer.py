@@ -1,4 +1,4 @@
-"""Questions to the files of a lake, answered from their metadata, and by DuckDB from their rows where those do not suffice."""
+"""Answer questions about the files of a lake from their metadata, and with DuckDB from their rows if necessary."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.files.listing import Roots, list_files
 
 SKETCHES = tuple(kind.name for kind in KINDS.values())
-"""How the names of sketches begin."""
+"""Prefixes of the names of sketches."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Effort:
         files_from_metadata: Files that were answered without reading a row.
         files_read: Files of which rows were read.
         row_groups: Row groups of all files.
-        row_groups_skipped: Those in which no row satisfies the condition, by distinct sets.
-        row_groups_from_metadata: Those that zone sums answered.
-        row_groups_read: Those whose rows were read.
-        metadata_bytes: Bytes of footers, which are read when the lake is opened, and of indexes, which are read when they are first asked for.
-        metadata_requests: In how many requests.
+        row_groups_skipped: Row groups in which no row satisfies the condition, by distinct sets.
+        row_groups_from_metadata: Row groups that zone sums answered.
+        row_groups_read: Row groups whose rows were read.
+        metadata_bytes: Bytes of footers, which are read when the lake is opened, and of indexes, which are read at their first use.
+        metadata_requests: Number of requests for metadata.
         data_bytes: Bytes of column chunks that were read for this question.
     """
 
@@ -57,7 +57,7 @@ class Effort:
     data_bytes: int
 
     def record(self) -> dict[str, int]:
-        """All of it by name."""
+        """All counters by name."""
         return asdict(self)
 
 
@@ -66,9 +66,9 @@ class Answer:
     """An answer.
 
     Attributes:
-        table: The result, in the order that was asked for, and by its groups where none was.
+        table: The result, in the requested order, or by its groups if there is none.
         effort: The effort.
-        estimates: Which of its columns are approximate, and within which bounds.
+        estimates: The approximate columns, with their bounds.
     """
 
     table: pa.Table
@@ -77,10 +77,10 @@ class Answer:
 
 
 class Answerer:
-    """The files of a folder, opened once and asked often, by one thread at a time. See `Answerer.open`.
+    """The files of a folder, opened once for many questions, from one thread at a time. See `Answerer.open`.
 
     Attributes:
-        lake: The facts about the files, as they were when they were opened.
+        lake: The facts about the files when they were opened.
     """
 
     def __init__(self, lake: Lake) -> None:
@@ -91,9 +91,9 @@ class Answerer:
         """Read the footers of a file, of the files of a folder or behind a URI.
 
         Args:
-            root: As for `pqassay_reader.lake.indexed_dataset.open_indexed`.
-            filesystem: Likewise.
-            progress: Called with the files that were read, and how many there are.
+            root: As in `pqassay_reader.lake.indexed_dataset.open_indexed`.
+            filesystem: As in `pqassay_reader.lake.indexed_dataset.open_indexed`.
+            progress: Called with the number of files that were read, and of all files.
 
         Raises:
             FileNotFoundError: There is no such file or folder.
@@ -109,7 +109,7 @@ class Answerer:
 
     @property
     def aside(self) -> list[str]:
-        """The ignored entries of directories so far, with reasons, one line each; refusals name sketches."""
+        """The entries of directories that were ignored so far, with reasons, one line each; refusals name sketches."""
         lines = [
             f"{file.name}: {one}"
             for file in self.lake.known
@@ -125,16 +125,16 @@ class Answerer:
             question: In SQL, see `pqassay_reader.answer.question.SUPPORTED`.
 
         Raises:
-            Refused: It is not supported, or does not fit the columns; DuckDB is not installed.
+            Refused: It is not supported, or does not fit the columns; or DuckDB is not installed.
             Undecodable: Pages cannot be decoded.
-            OSError: A file cannot be read any more.
+            OSError: A file can no longer be read.
 
         Counts, sums of whole numbers and decimals, and bounds are exact.  A sum of floating point numbers is
         the exact sum of rows and of zone sums, rounded once at the end; each zone sum was rounded once
         itself.  An average is the exact sum divided by the count, rounded once.  Types are those of DuckDB:
         decimals of 38 digits for sums of whole numbers and decimals, doubles for averages.
 
-        Estimates come of sketches alone, never of rows, and of their bounds as `Answer.estimates` has them.
+        Estimates come only from sketches, never from rows; `Answer.estimates` has their bounds.
         """
         asked = parse_question(question) if isinstance(question, str) else question
         lake = self.lake
@@ -142,7 +142,7 @@ class Answerer:
         names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
         tally = Tally(asked, {name: lake.kind(name) for name in names})
         reader = RowTables(lake, names, condition)
-        # What is not left to Arrow's reading of statistics is asked of them here.
+        # Statistics that Arrow does not read are used here.
         asks = bool(asked.estimates) or reader.has_floats
         known = settled(lake, condition, reader.fields, asks_statistics=asks)
         needed = np.logical_and.reduce([lake.row_counts > 0, *(part.may for part in known)])

@@ -1,7 +1,7 @@
-"""Estimates from sketches: how many distinct values there are, and quantiles, each with the bounds between which the truth lies.
+"""Estimates from sketches: numbers of distinct values, and quantiles, each with bounds around the true value.
 
-Sketches of many files are united, and never divided: of each row group a condition has to be true of all rows, or of none.
-No row is read in their place.
+Sketches can be combined, but not divided: for each row group, the condition must be true of all rows, or of none.
+Rows are never read instead.
 
 Source: chapter ``directory.md``, section "Sketches".
 """
@@ -36,25 +36,25 @@ from pqassay_spec.directory.sketches import has_quantiles, size_parameter
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 DEVIATIONS = 2
-"""Standard deviations from an estimate of distinct values to its bounds."""
+"""Standard deviations between an estimate of distinct values and its bounds."""
 
 CONFIDENCES = {IndexType.HLL: 0.95, IndexType.KLL: 0.99}
 
 KINDS = {"approx_count_distinct": IndexType.HLL, "approx_quantile": IndexType.KLL}
-"""The sketches that answer a function."""
+"""The type of sketches for each function."""
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """An estimate that was made.
+    """An estimate.
 
     Attributes:
-        asked: What was asked.
-        estimate, lower, upper: Arrow scalars; null where there are no values.
-        kind: The sketches that it comes of.
-        sketch_count: How many were united.
+        asked: The function and its column.
+        estimate, lower, upper: Arrow scalars; null if there are no values.
+        kind: The type of the sketches.
+        sketch_count: Number of combined sketches.
         parameter: The smallest size parameter among them: ``lg_k`` or ``k``; 0 if there are none.
-        error: The relative error of one standard deviation for distinct values, that of the rank for a quantile; 0 if nothing is lost.
+        error: The relative error of one standard deviation for distinct values, or the error of the rank for a quantile; 0 if exact.
     """
 
     asked: Aggregate
@@ -68,12 +68,12 @@ class Estimated:
 
     @property
     def confidence(self) -> float:
-        """How often the truth lies between the bounds."""
+        """The probability that the true value is between the bounds."""
         return CONFIDENCES[self.kind]
 
     @property
     def line(self) -> str:
-        """The estimate, for people."""
+        """The estimate as text for people."""
         of_rank = f", rank {self.asked.rank} ± {self.error:.2g}" if self.asked.rank is not None else ""
         sketches = f"{self.sketch_count:,} {self.kind.name} sketch{'' if self.sketch_count == 1 else 'es'}"
         values = (one.as_py() for one in (self.estimate, self.lower, self.upper))
@@ -82,7 +82,7 @@ class Estimated:
         return f"{self.asked} is approximate: {best}, {share}{of_rank}; from {sketches}"
 
     def record(self) -> dict[str, Any]:
-        """All of it by name."""
+        """All fields by name."""
         return {
             "column": str(self.asked),
             "approximate": True,
@@ -96,7 +96,7 @@ class Estimated:
 
 
 class _Sketched(NamedTuple):
-    """One file that an estimate is about: the row groups whose rows satisfy the condition, and whether the others have no rows."""
+    """One file of an estimate: the row groups whose rows all satisfy the condition, and whether the others have no rows."""
 
     file: KnownFile
     row_groups: Numbers
@@ -104,16 +104,16 @@ class _Sketched(NamedTuple):
 
 
 def estimated(lake: Lake, asked: Question, needed: Mask, must: Mask) -> list[Estimated]:
-    """The estimates that a question asks for, in the order of `Question.estimates`.
+    """The estimates of a question, in the order of `Question.estimates`.
 
     Args:
         lake: The files.
         asked: The question.
         needed: For each row group, whether a row may satisfy the condition.
-        must: Whether all do.
+        must: For each row group, whether all rows do.
 
     Raises:
-        Refused: The library is not there; a condition is not settled by metadata; sketches are missing, stale or damaged.
+        Refused: The library is not installed; metadata do not settle the condition; or sketches are missing, stale or damaged.
         OSError: A file cannot be read.
     """
     if not asked.estimates:
@@ -172,7 +172,7 @@ def _of_lake(lake: Lake, one: Aggregate, wanted: Sequence[_Sketched]) -> Estimat
 def _of_file(
     one: Aggregate, kind: IndexType, asked: _Sketched
 ) -> tuple[SchemaLeaf | None, list[bytes] | None]:
-    """The column in a file, ``None`` if it has none; and the fewest sketches that are about the row groups and nothing else, if there are such."""
+    """The column in a file (``None`` if missing), and the fewest sketches for exactly these row groups (``None`` if there are none)."""
     file = asked.file
     leaves = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column or "")]
     if not leaves:
@@ -191,7 +191,7 @@ def _of_file(
 
 
 def _entry_sketches(file: KnownFile, entry: UsableEntry) -> EntrySketches | None:
-    """The sketches of an entry, read once; ``None`` if it is ignored."""
+    """The sketches of an entry, cached; ``None`` if it is ignored."""
     key = entry.entry.key
     if key not in file.blobs:
         try:
@@ -204,7 +204,7 @@ def _entry_sketches(file: KnownFile, entry: UsableEntry) -> EntrySketches | None
 
 
 def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
-    """Raise `Refused` if two files have a column in types whose sketches hold other numbers, or that have none."""
+    """Raise `Refused` if two files have a column in types with different numbers in sketches, or without sketches."""
     if stored_type(leaf.element) != stored_type(other.element):
         raise Refused(
             f"{name} has column {one.column} in another type; its sketches cannot be merged with others"
@@ -214,7 +214,7 @@ def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: st
 
 
 def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -> str:
-    """Why sketches of a file do not serve, and the command that helps."""
+    """Why the sketches of a file are not usable, and the command that helps."""
     file = lacking[0].file
     others = f" (nor have {len(lacking) - 1:,} other files)" if len(lacking) > 1 else ""
     asked = f"{one.function.upper()}({one.column}) is answered from {kind.name} sketches"
@@ -237,7 +237,7 @@ def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -
 
 
 def _united(kind: IndexType, size: int, sketches: Sequence[tuple[str, bytes]]) -> Any:
-    """The union of sketches. Raises `Refused` for one that the library cannot read."""
+    """The union of sketches. Raises `Refused` for a sketch that the library cannot read."""
     if kind is IndexType.HLL:
         union: Any = library().hll_union(size)
         add, read = union.update, library().hll_sketch.deserialize
@@ -253,7 +253,7 @@ def _united(kind: IndexType, size: int, sketches: Sequence[tuple[str, bytes]]) -
 
 
 def _distinct(union: Any) -> tuple[Any, float]:
-    """How many distinct values there are, with bounds, and the error of it."""
+    """The number of distinct values with bounds, and its error."""
     if union is None:
         return [pa.scalar(0, pa.int64())] * 3, 0.0
     estimate, lower = union.get_estimate(), union.get_lower_bound(DEVIATIONS)
@@ -273,14 +273,14 @@ def _quantile(union: Any, rank: float, leaf: SchemaLeaf | None, kind: pa.DataTyp
 
 
 def _at_rank(union: Any, rank: float) -> float:
-    """The least value that a share of all values does not exceed; the smallest and the largest are exact."""
+    """The least value that a share of all values does not exceed; the minimum and the maximum are exact."""
     if 0.0 < rank < 1.0:
         return float(union.get_quantile(rank, True))
     return float(union.get_max_value() if rank else union.get_min_value())
 
 
 def _value(leaf: SchemaLeaf, number: float, kind: pa.DataType) -> Any:
-    """The value of a column that a number of a KLL sketch stands for, as `pqassay_spec.directory.sketches.kll_item` makes it."""
+    """The column value for a number in a KLL sketch, the inverse of `pqassay_spec.directory.sketches.kll_item`."""
     (empty,) = plain_arrays([Packed(leaf.element, b"", 0)])
     stored = kind_of(empty.type)
     if stored.step is not None:

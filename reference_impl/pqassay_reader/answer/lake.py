@@ -1,4 +1,4 @@
-"""The files that are asked: their footers, which are read once, and the distinct sets in their index directories."""
+"""The files of a question: their footers, which are read once, and the distinct sets in their index directories."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Lake(DistinctSets):
 
     Args:
         listed: The files.
-        dataset: The same as Arrow's dataset.
-        progress: Called with the files that were read, and how many there are.
+        dataset: The same files as Arrow's dataset.
+        progress: Called with the number of files that were read, and of all files.
 
     Attributes:
         dataset: Arrow's dataset.
         known: The files.
         fragments: Arrow's fragments of them, one for each.
-        row_counts: For each row group its rows.
+        row_counts: The number of rows of each row group.
 
     Raises:
         FormatError: A file is not a Parquet file.
@@ -48,7 +48,7 @@ class Lake(DistinctSets):
             name for one in self.fragments for name in pads.get_partition_keys(one.partition_expression)
         }
         self.known: list[KnownFile] = []
-        # A thousand footers are a million objects and no cycle: looking for some again and again takes as long as to read them.
+        # A thousand footers are a million objects without cycles: collecting garbage repeatedly takes as long as reading them.
         with collector_paused(), ThreadPoolExecutor(threads) as pool:
             for file in pool.map(lambda one: KnownFile(one.path, filesystem), self.fragments):
                 self.known.append(file)
@@ -64,11 +64,11 @@ class Lake(DistinctSets):
         return compared_type(find_column(self.schema, name)[1])
 
     def fields(self, names: Iterable[str]) -> list[str]:
-        """The columns at the top level that some columns are or belong to. Raises as `kind` does."""
+        """The top-level columns that contain some columns. Raises the errors of `kind`."""
         return list(dict.fromkeys(find_column(self.schema, name)[0][0] for name in sorted(names)))
 
     def sets(self, names: Collection[str], fields: Collection[str]) -> FileSets:
-        """The distinct sets of some columns that are worth their bytes where some fields would be read without them."""
+        """The distinct sets of some columns, if they are small compared with the ``fields`` that would be read without them."""
         return FileSets(self.of(names, lambda _: fields), self.file_of, len(self.known))
 
 

@@ -1,4 +1,4 @@
-"""Questions in SQL: counts, sums, averages and bounds of columns, by groups, of the rows that satisfy a condition, and estimates of them.
+"""Questions in SQL: counts, sums, averages, bounds and estimates of columns, by groups, of the rows that satisfy a condition.
 
 sqlglot reads the SQL.  A question may have one table, aggregates, WHERE, GROUP BY, ORDER BY and LIMIT;
 anything else is refused.
@@ -23,7 +23,7 @@ SUPPORTED = (
     "APPROX_COUNT_DISTINCT(x) | APPROX_QUANTILE(x, 0.5), … FROM t "
     "[WHERE condition] [GROUP BY columns] [ORDER BY columns or aggregates] [LIMIT n]"
 )
-"""What can be asked."""
+"""The supported SQL, for messages."""
 
 _FUNCTIONS: dict[type[Any], str] = {
     exp.Count: "count",
@@ -38,11 +38,11 @@ _FUNCTIONS: dict[type[Any], str] = {
 _KNOWN_PARTS = ("expressions", "from", "from_", "where", "group", "kind", "order", "limit", "offset")
 
 KEPT = 64
-"""Questions that are kept as they were read last."""
+"""Number of the most recently parsed questions that are cached."""
 
 
 class Questions(SQLite):
-    """The SQL of conditions, in which nulls come last wherever a question does not say where: as in DuckDB."""
+    """The SQL of conditions; by default, nulls come last, as in DuckDB."""
 
     NULL_ORDERING = "nulls_are_last"
 
@@ -51,9 +51,9 @@ class Aggregate(NamedTuple):
     """One aggregate, or an estimate, which sketches answer.
 
     Attributes:
-        function: What is computed.
-        column: The column that is asked about; ``None`` for ``COUNT(*)``.
-        rank: The rank of a quantile: the share of values that are not greater.
+        function: The name of the function.
+        column: The column; ``None`` for ``COUNT(*)``.
+        rank: The rank of a quantile: the share of values that are at most the quantile.
     """
 
     function: str
@@ -66,18 +66,18 @@ class Aggregate(NamedTuple):
         return self.function.startswith("approx_")
 
     def __str__(self) -> str:
-        """What a column of the answer is called that is given no name: as in DuckDB."""
+        """The default name of its column in the answer, as in DuckDB."""
         if self.column is None:
             return "count_star()"
         return f"{self.function}({self.column}{'' if self.rank is None else f', {self.rank}'})"
 
 
 Item = Aggregate | str
-"""What a column of the answer holds: an aggregate, or the name of a group's column."""
+"""The content of a column of the answer: an aggregate, or the name of a group's column."""
 
 
 class SortKey(NamedTuple):
-    """One thing by which the rows of an answer are ordered: whether the greatest comes first, and whether nulls come before everything else."""
+    """One sort key of an answer: whether the greatest value comes first, and whether nulls come first."""
 
     item: Item
     descending: bool
@@ -86,15 +86,15 @@ class SortKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked.
+    """A parsed question.
 
     Attributes:
-        output: For each column of the answer its name, and what it holds.
+        output: For each column of the answer, its name and its content.
         group_by: The columns by which rows are grouped.
         predicate: The condition; ``None`` for all rows.
-        order_by: The order of the rows of the answer; equal rows are ordered by their groups.
-        limit: How many of them there are at most; ``None`` for all.
-        offset: How many are left out at the beginning.
+        order_by: The sort keys of the answer; equal rows are ordered by their groups.
+        limit: The most rows of the answer; ``None`` for all.
+        offset: Number of rows to skip at the beginning.
     """
 
     output: tuple[tuple[str, Item], ...]
@@ -110,7 +110,7 @@ class Question:
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        """The aggregates but for estimates, each once."""
+        """The aggregates without estimates, each once."""
         return self._asked(estimates=False)
 
     @property
@@ -125,13 +125,13 @@ class Question:
 
     @property
     def summed(self) -> frozenset[str | None]:
-        """The columns that are added up."""
+        """The columns that are summed."""
         return frozenset(one.column for one in self.aggregates if one.function in ("sum", "avg"))
 
 
 @lru_cache(maxsize=KEPT)
 def parse_question(text: str) -> Question:
-    """Read a question.
+    """Parse a question.
 
     >>> asked = parse_question("SELECT AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year")
     >>> asked.output, asked.group_by, asked.predicate
@@ -173,7 +173,7 @@ def _unsupported(node: Any) -> Refused:
 
 
 def _table(parsed: Any) -> str:
-    """What the one table is called."""
+    """The name of the only table."""
     for part, value in parsed.args.items():
         if value and part not in _KNOWN_PARTS:
             raise Refused(f"{part.upper().rstrip('S_')} is not supported; {SUPPORTED}")
@@ -187,7 +187,7 @@ def _table(parsed: Any) -> str:
 
 
 def _sort_key(node: Any, output: Sequence[tuple[str, Item]], group_by: Sequence[str]) -> SortKey:
-    """What rows are ordered by: a column of the answer by its name or position, a group's column, or an aggregate."""
+    """The sort key of rows: a column of the answer by its name or position, a group's column, or an aggregate."""
     if node.args.get("with_fill"):
         raise _unsupported(node)
     by = node.this.unnest()
@@ -204,7 +204,7 @@ def _sort_key(node: Any, output: Sequence[tuple[str, Item]], group_by: Sequence[
 
 
 def _number(parsed: Any, part: str) -> int | None:
-    """The number behind LIMIT or OFFSET; ``None`` if there is none."""
+    """The number after LIMIT or OFFSET; ``None`` if there is none."""
     node = parsed.args.get(part)
     if node is None:
         return None
@@ -221,7 +221,7 @@ def _item(node: Any) -> Item:
         if not isinstance(node, exp.Column) or column_name(node) is None:
             raise _unsupported(node)
         return _column(node)
-    # More arguments, DISTINCT and the like are others of the node's parts.
+    # More arguments, DISTINCT and the like are other parts of the node.
     known = ("this", "quantile") if function == "approx_quantile" else ("this", "big_int")
     if any(value for part, value in node.args.items() if part not in known):
         raise _unsupported(node)

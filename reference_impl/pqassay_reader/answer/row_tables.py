@@ -1,6 +1,6 @@
-"""The rows of chosen row groups that satisfy a condition, as Arrow tables: what DuckDB gets of them.
+"""The rows of chosen row groups that satisfy a condition, as Arrow tables for DuckDB.
 
-Arrow reads the files; it leaves out what statistics rule out, too.
+Arrow reads the files, and also skips what their statistics exclude.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pqassay_reader.directory.arrays import Mask
 from pqassay_reference.errors import Undecodable
 
 ROWS_AT_ONCE = 1 << 20
-"""Rows of one table, about."""
+"""Approximate number of rows in one table."""
 
 
 class RowTables:
@@ -28,12 +28,13 @@ class RowTables:
 
     Args:
         lake: The files.
-        names: The columns that are wanted.
+        names: The requested columns.
         predicate: The condition; ``None`` for all rows.
 
     Attributes:
-        fields: The fields at the top level that are read.
-        has_floats: Whether the condition names floating point numbers: Arrow leaves out NaN that is beside bounds, so that it gets no condition on them.
+        fields: The top-level fields that are read.
+        has_floats: Whether the condition names floating point numbers. Arrow then gets no condition, because it would skip NaN that is
+            outside the bounds.
         length: Bytes of the column chunks that were read so far.
 
     Raises:
@@ -50,11 +51,11 @@ class RowTables:
         self.length = 0
 
     def rows(self, needed: Mask) -> Iterator[pa.Table]:
-        """The columns of the rows of some row groups, by their names and in the types in which they are compared, some rows at a time.
+        """Yield the columns of the rows of some row groups in batches, by their names and in the types in which they are compared.
 
         Raises:
             Undecodable: Pages cannot be decoded.
-            OSError: A file cannot be read any more.
+            OSError: A file can no longer be read.
         """
         gathered: list[pa.Table] = []
         for table in self._scanned(self._parts(needed)):
@@ -66,13 +67,13 @@ class RowTables:
             yield self._compared(pa.concat_tables(gathered))
 
     def _compared(self, table: pa.Table) -> pa.Table:
-        """The columns that are wanted, in the types in which they are compared."""
+        """The requested columns, in the types in which they are compared."""
         wanted = {name: column_of(table, name) for name in self._names}
-        # A table of no columns would forget how many rows it has.
+        # A table without columns would lose its number of rows.
         return pa.table(wanted) if wanted else pa.table({"": pa.nulls(len(table))})
 
     def _parts(self, needed: Mask) -> list[Any]:
-        """Arrow's parts of files with some row groups, except those that statistics rule out."""
+        """Arrow's fragments for some row groups, without those that statistics exclude."""
         lake, found = self._lake, list[Any]()
         numbers = np.unique(lake.file_of[needed]).tolist()
         with ThreadPoolExecutor(lake.threads) as pool:
@@ -107,7 +108,7 @@ class RowTables:
             raise self._named(parts, error) from error
 
     def _named(self, parts: Sequence[Any], error: Exception) -> Exception:
-        """An error with the file and the columns that it is about."""
+        """An error with the name of the file and of its columns."""
         if isinstance(error, OSError) and error.errno is not None:
             return error  # by the operating system
         names = {file.path: file.name for file in self._lake.known}

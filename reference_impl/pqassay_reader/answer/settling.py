@@ -1,7 +1,7 @@
-"""The facts of metadata about a condition before rows are read: the row groups in which it may be true for a row, and those in which it is true for all rows.
+"""Settle a condition from metadata before rows are read: where it may be true of a row, and where it is true of all rows.
 
-Three things are asked: what folders stand for, distinct sets, and the statistics of footers.  None decides more than it knows.  Bounds settle that a condition is true
-of all rows only where the footer counts no nulls: of a null, a comparison is not true.
+The sources are partition values of folders, distinct sets, and the statistics of footers.  Unknown parts stay open.  Bounds prove
+that a condition is true of all rows only if the footer counts no nulls, because a comparison is not true of a null.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pqassay_reader.query.facts.footer_facts import NOWHERE
 
 
 class Settled(NamedTuple):
-    """The facts about a part of a condition, for each row group.
+    """The known facts about a part of a condition, for each row group.
 
     Attributes:
         condition: The part.
@@ -44,12 +44,12 @@ class Settled(NamedTuple):
 def settled(
     lake: Lake, predicate: Condition | None, fields: Collection[str], *, asks_statistics: bool
 ) -> list[Settled]:
-    """What is known without reading a row of each part of a condition that AND joins.
+    """The known facts about each part of a condition that AND joins, without reading rows.
 
     Args:
         lake: The files.
         predicate: The condition; ``None`` for all rows.
-        fields: The fields at the top level that would be read without what is known.
+        fields: The top-level fields that would be read otherwise.
         asks_statistics: Whether statistics are used if nothing else decides a part; this is slow, row group
             by row group.
 
@@ -71,7 +71,7 @@ def settled(
 
 
 def _by_folders(lake: Lake, condition: Condition) -> Mask:
-    """A condition on columns that folders stand for is true of all rows of a file, or of none."""
+    """A mask of row groups for a condition on partition columns, which is true of all rows of a file, or of none."""
     values = [pads.get_partition_keys(one.partition_expression) for one in lake.fragments]
     names = sorted(condition.columns)
     columns = [pa.array([one.get(name) for one in values], lake.kind(name)) for name in names]
@@ -80,7 +80,7 @@ def _by_folders(lake: Lake, condition: Condition) -> Mask:
 
 
 def _ask_statistics(lake: Lake, condition: Condition, may: Mask, must: Mask) -> None:
-    """Add what statistics know to what is known."""
+    """Add the facts from statistics to the known facts."""
     for place in np.flatnonzero(may & ~must & (lake.row_counts > 0)).tolist():
         file, group = lake.known[int(lake.file_of[place])], int(lake.group_of[place])
         claims, rows = partial(_claims, file, group), file.facts.row_counts[group]
@@ -89,7 +89,7 @@ def _ask_statistics(lake: Lake, condition: Condition, may: Mask, must: Mask) -> 
 
 
 def _is_true_of_all(file: KnownFile, group: int, condition: Condition) -> bool:
-    """Whether a condition is true of every row of a row group: no row may be in what a set leaves out."""
+    """Whether a condition is true of every row of a row group: whether the complement of its sets matches no row."""
 
     def of_test(test: ColumnTest) -> bool:
         claims = _claims(file, group, test.column)
@@ -100,7 +100,7 @@ def _is_true_of_all(file: KnownFile, group: int, condition: Condition) -> bool:
 
 
 def _claims(file: KnownFile, group: int, name: str) -> ChunkClaims | None:
-    """The facts of a file about a column; ``None`` where there is no such one, or several."""
+    """The claims of a file about a column; ``None`` if there is no such column, or several."""
     places = [at for at, leaf in enumerate(file.facts.leaves) if leaf.is_called(name)]
     claims = file.facts.claims_of(NOWHERE, group, places[0]) if len(places) == 1 else None
     return claims if claims is not None and claims.is_readable else None

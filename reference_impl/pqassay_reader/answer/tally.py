@@ -1,8 +1,8 @@
-"""Partial sums in a table of DuckDB, of rows and of zones alike; then the answer, grouped, ordered and limited.
+"""Partial sums of rows and of zones in a table of DuckDB; then the answer, grouped, ordered and limited.
 
 DuckDB gets decoded values: numbers, booleans and bytes, which compare like the dates, times and text that
 they represent.  Sums are exact until the end.  A floating point number is a whole number times a power of
-two, and DuckDB adds those with the same power.  NaN has no place among numbers, as in conditions: neither the
+two, and DuckDB adds those with the same power.  NaN is not ordered among numbers, as in conditions: neither the
 least nor the greatest is NaN.
 """
 
@@ -23,15 +23,15 @@ from pqassay_reader.answer.zones import GREATEST, LEAST, NANS, NULLS, ROWS, SUM,
 from pqassay_reference.errors import Refused
 
 LOWEST = 1074
-"""The power of two of the smallest double, without its sign."""
+"""The exponent of the smallest positive double, negated."""
 
 POWER = f"greatest(CAST(floor((floor(log2(abs({{0}}))) - 54) / 32) * 32 AS INTEGER), -{LOWEST})"
-"""A power of two by which any double divides into a whole number of at most 86 bits, however its logarithm was rounded: one for 32 of them."""
+"""SQL for an exponent, a multiple of 32: a double is 2 to this power times an integer of at most 86 bits, even with a rounded logarithm."""
 
 
 @cache
 def database() -> Any:
-    """A database in memory that reads no files. Raises `Refused` where DuckDB is not installed."""
+    """A database in memory that reads no files. Raises `Refused` if DuckDB is not installed."""
     try:
         import duckdb  # noqa: PLC0415 - an extra
     except ModuleNotFoundError:
@@ -40,7 +40,7 @@ def database() -> Any:
 
 
 def plain(values: Any, name: str) -> Any:
-    """Values of a column in a type that DuckDB holds as it is, and in the same order. Raises `Refused` if there is none."""
+    """Values of a column in a type that DuckDB stores unchanged and in the same order. Raises `Refused` if there is none."""
     kind, types = values.type, pa.types
     try:
         if types.is_string(kind) or types.is_large_string(kind):
@@ -57,19 +57,19 @@ def plain(values: Any, name: str) -> Any:
 
 
 def _restored(values: Any, kind: Any) -> Any:
-    """Values that `plain` made of a type, in that type."""
+    """The inverse of `plain`: its values in their original type."""
     return values if values.type == kind else values.cast(kind, safe=False)
 
 
 class Tally:
-    """All that an answer is made of.
+    """All partial sums for an answer.
 
     Args:
         asked: The question.
-        kinds: The types of all columns that it names.
+        kinds: The types of all columns in it.
 
     Raises:
-        Refused: A column cannot be added, compared or grouped by, or DuckDB is not installed.
+        Refused: A column cannot be summed, compared or grouped by, or DuckDB is not installed.
     """
 
     def __init__(self, asked: Question, kinds: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ class Tally:
         return pa.types.is_floating(self._kinds[name])
 
     def add_rows(self, table: pa.Table) -> None:
-        """Add the rows of a table that has the columns of groups and measures. Raises `Refused` for a sum of more than 38 digits."""
+        """Add the rows of a table with the columns of groups and measures. Raises `Refused` for a sum of more than 38 digits."""
         self._add(self._of_rows(table))
 
     def _of_rows(self, table: pa.Table) -> pa.Table:
@@ -105,7 +105,7 @@ class Tally:
         return {key: plain(table.column(name), name) for name, key in self._keys.items()}
 
     def add_zones(self, sums: Sequence[ZoneSums]) -> None:
-        """Add groups of rows that are counted or added up already. Raises as `add_rows`."""
+        """Add groups of rows that are already counted or summed. Raises the errors of `add_rows`."""
         parts: list[pa.Table] = []
         for measure, table in sums:
             columns = self._keys_of(table)
@@ -131,7 +131,7 @@ class Tally:
         return columns | ({f"lo{at}": low, f"hi{at}": high} if name in self._bounded else {})
 
     def _add(self, *parts: pa.Table) -> None:
-        """Add parts: their rows ``w``, and of each measure how many values ``n``, their sum ``x``, the least ``lo`` and the greatest ``hi``."""
+        """Add parts: rows ``w``, and for each measure the number of values ``n``, sum ``x``, the least ``lo`` and the greatest ``hi``."""
         given = pa.concat_tables([self._nothing, *parts], promote_options="permissive")
         self._cursor.register("given", given)
         output, powers = [*self._keys.values(), "sum(w) AS w"], ["*"]
@@ -166,7 +166,7 @@ class Tally:
         """The rows of the answer, in their order.
 
         Args:
-            estimates: An Arrow scalar for each estimate that is asked for.
+            estimates: An Arrow scalar for each requested estimate.
 
         Raises:
             Refused: A sum has more than 38 digits.
@@ -199,7 +199,7 @@ class Tally:
         return pa.table(columns, [name for name, _ in asked.output])
 
     def _groups(self) -> pa.Table:
-        """A row for each group: its keys and rows, and of each measure the number of values, sum and bounds; numbers by their powers of two."""
+        """A row for each group: keys and rows, and for each measure the number of values, sum and bounds; numbers by powers of two."""
         output = [*self._keys.values(), "coalesce(sum(w), 0)::BIGINT AS w"]
         for name, at in self._measures.items():
             output.append(f"coalesce(sum(n{at}), 0)::BIGINT AS n{at}")
@@ -242,7 +242,7 @@ class Tally:
 
 
 def _require_fits(one: Aggregate, kind: Any) -> None:
-    """Raise `Refused` if a column has no such aggregate."""
+    """Raise `Refused` if an aggregate does not support the type of its column."""
     is_number = kind is not None and any(
         test(kind) for test in (pa.types.is_integer, pa.types.is_decimal, pa.types.is_floating)
     )
@@ -257,7 +257,7 @@ def _select(output: Sequence[str], source: str, end: str = "") -> str:
 
 
 def _double(special: float | None, powers: Any, numbers: Any, divisor: int) -> float:
-    """The exact sum of whole numbers times powers of two, divided and rounded once; what is not finite decides alone."""
+    """The exact sum of integers times powers of two, divided and rounded once; a ``special`` sum (infinite or NaN) replaces it."""
     if special is not None:
         return special
     pairs = zip(powers or (), numbers or (), strict=True)

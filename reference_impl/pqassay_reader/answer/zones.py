@@ -29,30 +29,30 @@ from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.zone_sums import SumKind, sum_kind
 
 GROUP, ROWS, NULLS, NANS, SUM, LEAST, GREATEST = (f"\0{number}" for number in range(7))
-"""Columns of sums beside the keys, which have their names: the row group, -1 for all of the file; counts, the sum and bounds."""
+"""Columns of sums in addition to the keys: the row group (-1 for the whole file), counts, the sum and bounds."""
 
 MOST_HIGH = 10**38 >> 64
-"""Sums whose upper half is beyond this have more than 38 digits."""
+"""Sums whose upper half exceeds this have more than 38 digits."""
 
 
 ZoneSums = tuple[str | None, pa.Table]
-"""Groups that are added up, with the measure that they are sums of, or ``None`` for their rows alone."""
+"""Groups to add up, with the measure that they sum, or ``None`` if they only count rows."""
 
 
 def answered_by_zones(
     lake: Lake, asked: Question, known: Sequence[Settled], needed: Mask, fields: Sequence[str]
 ) -> tuple[Mask, list[ZoneSums]]:
-    """Find out what needs no row to be read.
+    """Find the row groups that can be answered without reading rows.
 
     Args:
         lake: The files.
         asked: The question.
         known: The facts about the parts of its condition.
         needed: For each row group, whether a row of it may satisfy the condition.
-        fields: The fields at the top level that would be read.
+        fields: The top-level fields that would be read.
 
-    Returns:
-        For each row group whether it is answered, and what is added up for those that are.
+        Returns:
+            For each row group, whether it is answered, and the sums of those that are.
 
     Raises:
         OSError: A file cannot be read.
@@ -82,7 +82,7 @@ _Use = tuple[str | None, tuple[str, ...], pa.Table]
 
 
 class _Chooser:
-    """Chooses sums, file by file. Several threads may ask for different files."""
+    """Chooses sums, file by file; different threads may process different files."""
 
     def __init__(
         self, lake: Lake, asked: Question, known: Sequence[Settled], needed: Mask, fields: Sequence[str]
@@ -91,7 +91,7 @@ class _Chooser:
         self._fields = fields
 
     def of_file(self, number: int) -> tuple[set[int], list[_Use]]:
-        """The row groups of a file that are answered, and groups of sums, or of the rows that its footer counts. Raises `OSError`."""
+        """The row groups of a file that are answered, and groups of sums, or of rows that its footer counts. Raises `OSError`."""
         file, first = self._lake.known[number], int(self._lake.first[number])
         row_counts = file.facts.row_counts
         needed = set(np.flatnonzero(self._needed[first : first + len(row_counts)]).tolist())
@@ -131,7 +131,7 @@ class _Chooser:
         return answered, uses
 
     def _entries(self, file: KnownFile, measure: str | None) -> list[UsableEntry]:
-        """The entries of a file that may serve for a measure, the shortest first."""
+        """The entries of a file that may be used for a measure, the shortest first."""
         usable = [
             entry
             for (kind, column), entries in file.entries.items()
@@ -144,7 +144,7 @@ class _Chooser:
         return sorted(usable, key=lambda entry: entry.entry.head.stored_length)
 
     def _served(self, number: int, keys: frozenset[str]) -> set[int]:
-        """The row groups of a file in which each part of the condition is about some keys, or true of all rows."""
+        """The row groups of a file in which each part of the condition is only about the given keys, or true of all rows."""
         first, end = self._lake.first[number : number + 2]
         is_served = np.ones(int(end - first), np.bool_)
         for part in self._known:
@@ -153,7 +153,7 @@ class _Chooser:
         return set(np.flatnonzero(is_served).tolist())
 
     def _sums(self, number: int, entry: UsableEntry) -> pa.Table | None:
-        """The sums of an entry, read once; ``None`` if they are ignored."""
+        """The sums of an entry, cached; ``None`` if they are ignored."""
         file = self._lake.known[number]
         if entry.entry.key not in file.blobs:
             opened = file.opened(entry)
@@ -176,7 +176,7 @@ class _Chooser:
         high = np.ascontiguousarray(groups["sum_high"]).view("<i8")
         if sums.kind is SumKind.DOUBLE:
             added: Any = pa.array(low.view("<f8"))
-            # A sum beyond the largest double although no measure is infinite: there the rows are added.
+            # A sum can exceed the largest double although no measure is infinite; then the rows are added instead.
             bounds = [np.asarray(one.cast(pa.float64()).fill_null(0.0)) for one in values[:2]]
             is_beyond = ~np.isfinite(low.view("<f8")) & np.isfinite(bounds[0]) & np.isfinite(bounds[1])
         else:

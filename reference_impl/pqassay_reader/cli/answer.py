@@ -1,4 +1,4 @@
-"""The command ``pqassay answer``: a question to whole files, answered from their index directories where those suffice."""
+"""The command ``pqassay answer``: a question about whole files, answered from their index directories if they are enough."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXAMPLE = epilog(
 )
 
 SHOWN = 3
-"""Entries that are ignored and are named."""
+"""Number of ignored entries that are named."""
 
 
 class AnswerForm(StrEnum):
@@ -89,7 +89,7 @@ def answer(
 
 
 def _answered(path: str, question: str) -> tuple[Answerer, Answer]:
-    """Open the files and ask; what goes wrong ends the command with one line."""
+    """Open the files and ask the question; errors end the command with one line."""
     with reported_files(path):
         from pqassay_reader.answer.answerer import Answerer
         from pqassay_reader.answer.question import parse_question
@@ -101,7 +101,7 @@ def _answered(path: str, question: str) -> tuple[Answerer, Answer]:
 
 
 def effort_lines(effort: Effort) -> Generator[str]:
-    """The effort, for people."""
+    """The effort, as lines of text."""
     files, groups = counted(effort.files, "file"), counted(effort.row_groups, "row group")
     yield (
         f"{files}: {effort.files_from_metadata:,} answered from metadata, {effort.files_skipped:,} without a matching row, "

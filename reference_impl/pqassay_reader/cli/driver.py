@@ -1,6 +1,6 @@
 """The reference as a driver: answers the requests of the runner.
 
-Source: ``conformance/PROTOCOL.md``.  Each operation loads only what it needs: a driver starts once for each request.
+Source: ``conformance/PROTOCOL.md``.  Each operation imports only what it needs, because a driver starts once for each request.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ Request = dict[str, Any]
 
 
 class NotSupportedError(Exception):
-    """A request that this driver does not know."""
+    """A request that this driver does not support."""
 
 
 def answer_file(request: str | os.PathLike[str], answer: str | os.PathLike[str], *, trust: str) -> None:
-    """Read a request, do what it asks, and write the answers, one a line.
+    """Read a request, run it, and write the answers, one a line.
 
     Args:
         request: File with the request.
         answer: File to write.
-        trust: Which index a scan may use, see `pqassay_reference.rewrite.extract.Trust`.
+        trust: The indexes that a scan may use, see `pqassay_reference.rewrite.extract.Trust`.
 
-    Raises:
-        NotSupportedError: No operation or family that is known here.
+        Raises:
+            NotSupportedError: The operation or family is not supported.
         TypeError, ValueError: The request is not a JSON object.
         OSError: A file cannot be read or written.
     """
@@ -47,11 +47,11 @@ def answer_file(request: str | os.PathLike[str], answer: str | os.PathLike[str],
 
 
 def serve(requests: Iterable[bytes], answers: TextIO, *, trust: str) -> None:
-    """Answer one request after the other, each as soon as it comes.
+    """Answer one request after the other, each as soon as it arrives.
 
     Args:
         requests: The requests, one a line.
-        answers: Where each answer becomes a line.
+        answers: The stream for the answers, one a line.
         trust: See `answer_file`.
 
     Raises:
@@ -79,7 +79,7 @@ def respond(request: Request, *, trust: str = "companion") -> Iterator[Answer]:
     'pqassay-ref'
 
     Raises:
-        NotSupportedError: No operation or family that is known here.
+        NotSupportedError: The operation or family is not supported.
     """
     asked = f"{request.get('family', '')}.{request.get('op')}".lower().lstrip(".")
     operation = _hello if asked == "hello" else OPERATIONS.get(asked)
@@ -116,7 +116,7 @@ def _hello(_: Request, __: str) -> Answer:
 
 
 def _read(request: Request, _: str) -> Answer:
-    """All rows: a scan without a predicate, by no index."""
+    """All rows: a scan without a predicate and without indexes."""
     from pqassay_reader.cli.driver_rows import rows_of
     from pqassay_reader.query.rungs import Rung
     from pqassay_reader.query.scan import scan
@@ -136,7 +136,7 @@ def _decode(request: Request, _: str) -> Answer:
     index = extract_file(request["file"])
     values = list(index.values)
     if values == [""] and _holds_no_value(request["file"], request.get("column")):
-        values = []  # an empty payload: only the column tells what it stands for
+        values = []  # an empty payload: only the column shows its meaning
     value: Answer = {"values": values, "layout": index.layout.value, "offset": index.offset}
     return {"answer": "accept", "value": value}
 
@@ -165,7 +165,7 @@ def _encode(request: Request, _: str) -> Answer:
 
 
 def _scan(request: Request, trust: str) -> Answer:
-    """Scan by the index that the family is about: IDX1 decides about files, distinct sets and the others about row groups and pages."""
+    """Scan with the index of the family: IDX1 excludes files, distinct sets and the others exclude row groups and pages."""
     from pqassay_reader.cli.driver_rows import rows_of
     from pqassay_reader.query.rungs import Rung
     from pqassay_reader.query.scan import scan
@@ -210,7 +210,7 @@ def _decode_directory(request: Request, _: str) -> Answer:
 
 
 def _encode_directory(request: Request, _: str) -> Answer:
-    """Write the rows, and then the indexes that are wished for."""
+    """Write the rows, and then the requested indexes."""
     import pyarrow.parquet
 
     from pqassay_reader.cli.driver_rows import table_of
@@ -238,7 +238,7 @@ def _encode_directory(request: Request, _: str) -> Answer:
 
 
 def _pm(name: str, request: Request, _: str) -> Answer:
-    """An operation of `pqassay_reader.cli.driver_pm`."""
+    """Run an operation of `pqassay_reader.cli.driver_pm`."""
     from pqassay_reader.cli import driver_pm
 
     answer: Answer = getattr(driver_pm, name)(request)
@@ -263,7 +263,7 @@ KNOWS = (
     "order.ieee754",
     "order.int96",
 )
-"""What the reference declares beside its operations."""
+"""Capabilities of the reference in addition to its operations."""
 
 OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "read": _read,

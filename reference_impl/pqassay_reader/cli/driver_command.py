@@ -1,4 +1,4 @@
-"""The command ``pqassay driver``: this project's own reader and writer, asked by `pqassay suite run`."""
+"""The command ``pqassay driver``: this project's own reader and writer, as a driver for `pqassay suite run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations of the reference as a driver about ``_pm``.
+"""The operations about ``_pm`` in the reference driver.
 
 Source: ``conformance/PROTOCOL.md``.
 """
@@ -23,17 +23,17 @@ Request = dict[str, Any]
 
 
 def snapshot(request: Request) -> Answer:
-    """The snapshot of a Parquet file of a size, or the newest, whole."""
+    """The value of the snapshot for a Parquet file of a given size, or of the newest snapshot."""
     with _opened(request) as reader:
         return {"answer": "accept", "value": to_json(reader.value())}
 
 
 decode = snapshot
-"""The default of requests that name no size."""
+"""The same operation for requests without a size."""
 
 
 def encode(request: Request) -> Answer:
-    """A file of one snapshot."""
+    """Write a file with one snapshot."""
     from pqassay_reference.pm.write import create
 
     value = _value_of(request)
@@ -51,7 +51,7 @@ def _value_of(request: Request) -> SnapshotValue:
 
 
 def update(request: Request) -> Answer:
-    """Append a snapshot, in place; ``stop`` leaves the committed size as it was."""
+    """Append a snapshot, in place; with ``stop``, the committed size stays the same."""
     from pqassay_reference.pm.storage import FileStorage
     from pqassay_reference.pm.write import update_in
 
@@ -62,7 +62,7 @@ def update(request: Request) -> Answer:
 
 
 def lint(request: Request) -> Answer:
-    """Accepts a file that is right and agrees with the Parquet file beside it."""
+    """Accept a file that is right and agrees with the Parquet file beside it."""
     from pqassay_reader.lint.pm import lint_file
 
     lint_file(request["file"])
@@ -78,7 +78,7 @@ def prune(request: Request) -> Answer:
 
 
 def plan(request: Request) -> Answer:
-    """The bytes of the Parquet file to fetch for some columns."""
+    """The byte ranges of the Parquet file to fetch for some columns."""
     from pqassay_reference.pm.query import plan as ranges_of
 
     with _opened(request) as reader:
@@ -87,7 +87,7 @@ def plan(request: Request) -> Answer:
 
 
 def scan(request: Request) -> Answer:
-    """Rows of the Parquet file beside it, which with index ``on`` is read by ``_pm`` alone."""
+    """Rows of the Parquet file beside it, which with index ``on`` is read using only ``_pm``."""
     from pqassay_reader.cli.driver_rows import rows_of
     from pqassay_reader.query.rungs import Rung
     from pqassay_reader.query.scan import scan as rows_by
@@ -108,7 +108,7 @@ def scan(request: Request) -> Answer:
 
 @contextmanager
 def _opened(request: Request) -> Generator[PmReader]:
-    """The snapshot that is asked about. Its checksum must be right, as QuestDB demands when it opens a file."""
+    """The requested snapshot. Its checksum must be right, as QuestDB requires when it opens a file."""
     size: int | None = python_value(request.get("parquet_file_size"))
     with PmReader.map(request["file"], parquet_file_size=size) as reader:
         reader.verify()

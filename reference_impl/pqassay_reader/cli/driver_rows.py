@@ -1,4 +1,4 @@
-"""Rows as literals: from the JSON of requests to Arrow tables, and back.
+"""Convert rows between the JSON of requests and Arrow tables.
 
 Source: ``conformance/PROTOCOL.md``, section "Values".
 """
@@ -26,10 +26,10 @@ TYPES: dict[str, pa.DataType] = {
 
 
 def table_of(rows: dict[str, Any]) -> pa.Table:
-    """The table of ``{"columns": [{"name", "type", "nullable"}, ...], "rows": [[...], ...]}``.
+    """The table for ``{"columns": [{"name", "type", "nullable"}, ...], "rows": [[...], ...]}``.
 
     Raises:
-        Refused: A value that its column cannot hold.
+        Refused: A column cannot store a value.
     """
     fields: list[pa.Field[Any]] = []
     arrays: list[pa.Array[Any]] = []
@@ -45,7 +45,7 @@ def table_of(rows: dict[str, Any]) -> pa.Table:
 
 
 def rows_of(table: pa.Table, columns: Sequence[str]) -> list[list[Any]]:
-    """The rows of a table as JSON holds them, these columns in this order.
+    """The rows of a table in JSON form, with these columns in this order.
 
     Raises:
         Refused: A text is not UTF-8.

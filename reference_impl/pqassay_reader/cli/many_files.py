@@ -1,4 +1,4 @@
-"""What commands about the files of a path share: a bar on stderr while they are opened, and errors in one line."""
+"""Shared parts of commands for many files: a progress bar on stderr while they are opened, and errors in one line."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pqassay_reference.cli.errors import fail, said
 
 @contextlib.contextmanager
 def progress_bar(what: str) -> Generator[Callable[[int, int], Any] | None]:
-    """Called with the number of finished files and of all files; ``None`` where there is no terminal.
+    """A function to call with the number of finished files and of all files; ``None`` if stderr is not a terminal.
 
     Args:
-        what: What is read, for people.
+        what: A name for the files, shown by the bar.
     """
     if not sys.stderr.isatty():
         yield None
@@ -31,7 +31,7 @@ def progress_bar(what: str) -> Generator[Callable[[int, int], Any] | None]:
 
 @contextlib.contextmanager
 def reported_files(path: str) -> Generator[None]:
-    """End the command with one line for any error of the files of a path or URI, or of the question."""
+    """End the command with one line for any error in the files of a path or URI, or in the question."""
     import pyarrow as pa
 
     from pqassay_reference.errors import Refused, Undecodable

@@ -1,4 +1,4 @@
-"""The command ``pqassay pm plan``: the byte ranges that a query needs, by a ``_pm`` alone."""
+"""The command ``pqassay pm plan``: the byte ranges for a query, using only ``_pm``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``pqassay pm read``: rows of a Parquet file by its ``_pm`` alone."""
+"""The command ``pqassay pm read``: rows of a Parquet file, using its ``_pm`` instead of its footer."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ def read(
 
 
 def named_columns(given: list[str], reader: PmReader) -> list[str]:
-    """Names of columns, separated by commas unless a column is called so."""
+    """Names of columns, separated by commas; an argument that is a whole column name is not split."""
     known = {column.name for column in reader.columns}
     return [name for text in given for name in ([text] if text in known else text.split(","))]
 
 
 def _rows(text: str) -> range | None:
-    """Numbers of rows, written as FROM..TO."""
+    """A range of row numbers, written as FROM..TO."""
     if not text:
         return None
     first, dots, last = text.partition("..")

@@ -1,6 +1,6 @@
-"""Rows on their way out of a command: a table, an object of JSON a line, or a Parquet file.
+"""Output of rows by a command: as a table, as one JSON object per line, or as a Parquet file.
 
-However many rows there are, only a part of them is in memory at a time.
+Only a part of the rows is in memory at a time.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_ROWS = 40
-"""Rows that a table on a terminal shows unasked."""
+"""Default number of rows in a table on a terminal."""
 
 DRAWN_ROWS = 1000
-"""Rows of the longest table that is drawn, and those by which the columns of a longer one are aligned."""
+"""Most rows of an aligned table; the columns of a longer table are aligned by these rows."""
 
 GROUP_BYTES = 64 << 20
-"""Bytes of rows, as Arrow holds them, that make a row group of a Parquet file."""
+"""Bytes of rows in Arrow that fill a row group of a Parquet file."""
 
 
 class Form(StrEnum):
-    """Forms of the rows."""
+    """Output forms of rows."""
 
     TABLE = "table"
     JSON = "json"
@@ -41,11 +41,11 @@ class Form(StrEnum):
 
 
 SUFFIXES = {".json": Form.JSON, ".jsonl": Form.JSON, ".ndjson": Form.JSON, ".parquet": Form.PARQUET}
-"""Names of files that say in which form their rows are."""
+"""Endings of file names, with the form that they select."""
 
 
 def form_of(chosen: Form | None, output: Path | None) -> Form:
-    """The form of the rows: the chosen one, else that of the file's name."""
+    """The form of the rows: the chosen form, or the form of the file name."""
     if chosen is Form.PARQUET and output is None:
         fail("--format parquet needs --output FILE", 2)
     if chosen is not None or output is None:
@@ -61,7 +61,7 @@ def write_rows(
     Args:
         batches: The rows.
         schema: Their columns.
-        form: In which form; Parquet needs a file.
+        form: The form; Parquet needs a file.
         output: The file; ``None`` for stdout.
 
     Raises:
@@ -79,7 +79,7 @@ def write_rows(
 
 @contextlib.contextmanager
 def text_sink(output: Path | None) -> Generator[TextIO]:
-    """Where text goes: a file that is replaced as a whole, or stdout."""
+    """The output for text: a file that is replaced as a whole, or stdout."""
     if output is None:
         yield sys.stdout
         sys.stdout.flush()  # what is said on stderr comes after the rows
@@ -101,7 +101,7 @@ def _rows(batches: Iterable[pa.Table | pa.RecordBatch]) -> Iterator[dict[str, An
 
 
 def _python_rows(batch: Any) -> list[dict[str, Any]]:
-    """Rows as Python has them; moments that Python has no values for, such as nanoseconds, as Arrow's text."""
+    """Rows as Python values; timestamps that Python cannot represent, such as nanoseconds, are Arrow's text."""
     try:
         rows: list[dict[str, Any]] = batch.to_pylist()
     except (ValueError, OverflowError):
@@ -119,7 +119,7 @@ def _python_rows(batch: Any) -> list[dict[str, Any]]:
 
 
 def json_line(row: dict[str, Any]) -> str:
-    r"""A row as an object of JSON, on one line.
+    r"""A row as a JSON object on one line.
 
     >>> json_line({"n": float("nan"), "raw": b"P"})
     '{"n": "NaN", "raw": "x\'50\'"}'
@@ -131,7 +131,7 @@ def json_line(row: dict[str, Any]) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """A value with texts in place of NaN and the infinities, which JSON does not have."""
+    """A value with texts instead of NaN and the infinities, which JSON does not have."""
     match value:
         case float() if not math.isfinite(value):
             return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -144,7 +144,7 @@ def _finite(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A value that JSON has no form for."""
+    """The text for a value that JSON cannot represent."""
     return f"x'{value.hex()}'" if isinstance(value, bytes) else str(value)
 
 

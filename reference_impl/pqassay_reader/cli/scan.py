@@ -1,4 +1,4 @@
-"""The command ``pqassay scan``: rows of Parquet files that satisfy a condition, and what it took to find them."""
+"""The command ``pqassay scan``: rows of Parquet files that satisfy a condition, and the effort to find them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class MetadataName(StrEnum):
-    """Where the facts about a file come from."""
+    """Sources of the metadata of a file."""
 
     FOOTER = "footer"
     PM = "pm"
 
 
 class ScanForm(StrEnum):
-    """Forms of what is printed: of rows, or with ``--files`` of a list of files."""
+    """Output forms: of rows, or with ``--files`` of a list of files."""
 
     TABLE = "table"
     JSON = "json"
@@ -223,7 +223,7 @@ def scan(
 
 
 def _separated(given: list[str] | None, option: str) -> list[str] | None:
-    """Names separated by commas, each once; a name with a comma is in double quotes, as in CSV."""
+    """Names separated by commas, without repetition; a name with a comma is in double quotes, as in CSV."""
     if given is None:
         return None
     try:
@@ -237,7 +237,7 @@ def _separated(given: list[str] | None, option: str) -> list[str] | None:
 
 @contextlib.contextmanager
 def _progress_bar(found: Scan, *, is_free: bool) -> Generator[None]:
-    """A bar on stderr while many files are read, where there is a terminal that no rows are written to."""
+    """A progress bar on stderr while many files are read, if stderr is a terminal without rows."""
     if not is_free or len(found.files) < 2:
         yield
         return
@@ -246,7 +246,7 @@ def _progress_bar(found: Scan, *, is_free: bool) -> Generator[None]:
         yield
 
 
-# ------------------------------------------------------------------------------------------------------- what is put
+# ------------------------------------------------------------------------------------------------------------ output
 
 
 def _put_rows(found: Scan, form: Form, output: Path | None, *, is_cut: bool, is_silent: bool) -> None:
@@ -262,7 +262,7 @@ def _put_rows(found: Scan, form: Form, output: Path | None, *, is_cut: bool, is_
 
 
 def _first(found: Scan) -> Iterator[Any]:
-    """The rows that a table shows unasked; one more is looked for, to know whether there are more."""
+    """The rows that a table shows by default. The scan itself looks for one more, to know whether there are more."""
     room = MOST_ROWS
     for batch in found:
         yield batch.slice(0, room)
@@ -282,7 +282,7 @@ def _print_explanation(found: Scan, path: str, condition: str | None, form: Form
 
 
 def _fetched(found: Scan) -> str:
-    """What was fetched, in one line."""
+    """The amount of fetched data, in one line."""
     counters = found.counters
     data, metadata = counters.data, counters.metadata
     rows = counters.left[Rung.STREAM].rows

@@ -18,16 +18,16 @@ from pqassay_reference.rewrite.extract import NO_KEY
 from pqassay_spec.base.terminal import printable
 
 WIDE = 150
-"""Columns of a terminal in which the table has room for what each technique does; in fewer, that is listed below."""
+"""Width of a terminal in columns from which the table explains each technique; otherwise the explanations are listed below."""
 
 MOST_NUMBERS = 12
-"""Row groups that are listed by their numbers."""
+"""Most row groups that are listed by number."""
 
 KEY = "? column of the condition"
 
 
 def print_explanation(scan: Scan) -> None:
-    """Print the waterfall, what was fetched and what took part, and which pages of each row group were read."""
+    """Print the waterfall, the fetched data, the structures used, and the pages that were read of each row group."""
     steps = waterfall(scan)
     is_narrow = sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE
     show(_table(steps, with_titles=not is_narrow))
@@ -105,7 +105,7 @@ def _summary(scan: Scan) -> Iterator[str]:
 
 
 def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
-    """The files of which row groups are shown, then how many others there are."""
+    """Lines for the files whose row groups are shown, then the number of other files."""
     shown = [file for file in files if file.shown]
     for file in shown:
         yield from _file_lines(file, file.row_groups_left or ())

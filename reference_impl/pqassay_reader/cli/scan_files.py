@@ -1,4 +1,4 @@
-"""``pqassay scan --files``: which files of a folder may hold rows that satisfy a condition, and why."""
+"""``pqassay scan --files``: list the files of a folder that may have rows which satisfy a condition, and why."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pqassay_reference.rewrite.extract import Trust
 
 SHOWN = 20
-"""Files that are listed of those that are kept and of those that are skipped."""
+"""Most kept files, and most skipped files, that are listed."""
 
 
 class TrustName(StrEnum):
-    """The indexes that count."""
+    """The trusted indexes."""
 
     COMPANION = "companion"
     PUBLISHED = "published"
@@ -40,16 +40,16 @@ def list_files(
     as_json: bool,
     every: bool,
 ) -> None:
-    """Print which files of a folder may hold rows that satisfy a condition, and why. Only the indexes are read.
+    """Print which files of a folder may have rows that satisfy a condition, and why. Only the indexes are read.
 
     Args:
         path: A file, a folder or a URI.
         condition: The condition.
-        trust: The embedded indexes that count.
-        column: The column of those that do not name theirs.
+        trust: The trusted embedded indexes.
+        column: The column of indexes without a companion record.
         table: The folder of an index table, or ``auto``.
         as_json: Print one JSON object.
-        every: List all files as text, however many.
+        every: List all files in the text, even if there are many.
     """
     dataset, pruning = _pruned(path, condition, trust, column, table)
     if as_json:
@@ -59,7 +59,7 @@ def list_files(
 
 
 def require_vouched(trust: TrustName, column: str | None) -> None:
-    """Leave the command unless a column is named exactly where indexes count that do not name theirs."""
+    """Exit if a column is missing for trusted indexes without companion record, or is given without them."""
     if (trust is TrustName.PUBLISHED) != (column is not None):
         fail(
             "--column and --trust published go together: an index that you vouch for needs the column that it describes",
@@ -70,7 +70,7 @@ def require_vouched(trust: TrustName, column: str | None) -> None:
 def _pruned(
     path: str, condition: str, trust: Trust, column: str | None, table: str | None
 ) -> tuple[IndexedDataset, Pruning]:
-    """Open the dataset and ask it; what goes wrong ends the command with one line."""
+    """Open the dataset and prune it; errors end the command with one line."""
     if table is not None and table != "auto" and not os.path.isdir(table):
         fail(f"{table}: no such folder", 2)
     with reported_files(path):

@@ -1,7 +1,7 @@
-"""The values that a type has, and the place of a constant of any type among them.
+"""The values of a type, and the place of a constant of any type among them.
 
-A constant is compared as the number, moment, text or bytes that it is: nothing is cast. ``0.5`` lies between the whole numbers 0 and 1, and
-``-1`` before all unsigned ones. A float is exactly the number that it is; compared with decimals, it is the number that was written, so that
+A constant is compared as a number, timestamp, text or bytes, without a cast. ``0.5`` is between the whole numbers 0 and 1, and
+``-1`` is before all unsigned ones. A float is exactly its binary value; compared with decimals, it is the number as it is written, so
 ``price = 0.1`` matches 0.10.
 """
 
@@ -26,13 +26,13 @@ from pqassay_reference.columns.literals import Moment, TypedText, decimal_text
 from pqassay_reference.errors import Refused
 
 UNITS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
-"""Nanoseconds of the units of Arrow."""
+"""Nanoseconds in each time unit of Arrow."""
 
 DAY = 86_400 * UNITS["s"]
-"""Nanoseconds of a day."""
+"""Nanoseconds in a day."""
 
 FARTHEST = 400
-"""A number with more digits before the point is beyond all types; one with as many zeros behind it is next to zero in all."""
+"""Digits before the point from which a number is beyond all types; with as many zeros after the point, it is next to zero in all types."""
 
 UUID_WIDTH = 16
 """Bytes of a UUID."""
@@ -50,16 +50,16 @@ FAMILIES: dict[str, tuple[str, tuple[Callable[[Any], bool], ...]]] = {
     "time": ("write a time as '12:30:00'", (pt.is_time,)),
     "timestamp": ("write a time as '2024-01-31 12:30:00'", (pt.is_timestamp,)),
 }
-"""For the types that are compared, what to write as a constant, and how they are recognized."""
+"""For each group of comparable types, the advice what to write as a constant, and the tests that recognize the types."""
 
 
 class Incomparable(Exception):  # noqa: N818 - becomes a refusal that names the place
-    """A constant cannot be compared with a type. The message is what to write instead, if that depends on the constant."""
+    """A constant cannot be compared with a type. The message is advice what to write instead, if that depends on the constant."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of Arrow whose values are compared.
+    """An Arrow type whose values can be compared.
 
     Attributes:
         arrow: The type.
@@ -71,14 +71,14 @@ class Kind:
 
     @cached_property
     def family(self) -> str:
-        """The name in `FAMILIES`; empty of types whose values are not compared with constants that people write."""
+        """The name in `FAMILIES`; empty for types whose values cannot be compared with written constants."""
         return next(
             (name for name, (_, tests) in FAMILIES.items() if any(fits(self.arrow) for fits in tests)), ""
         )
 
     @property
     def moment(self) -> str | None:
-        """``date``, ``time`` or ``timestamp``; ``None`` of other types."""
+        """``date``, ``time`` or ``timestamp``; ``None`` for other types."""
         return self.family if self.family in ("date", "time", "timestamp") else None
 
     @property
@@ -88,7 +88,7 @@ class Kind:
 
     @cached_property
     def nothing(self) -> Values:
-        """The set of no values."""
+        """The empty set of values."""
         if self.step is not None:
             return Values(*self.limits, is_discrete=True)
         if pt.is_floating(self.arrow):
@@ -100,7 +100,7 @@ class Kind:
 
     @cached_property
     def step(self) -> Fraction | None:
-        """What a value is a multiple of: of moments in nanoseconds; ``None`` of types without such a step."""
+        """The difference between neighboring values, for dates and times in nanoseconds; ``None`` for types without such a step."""
         if pt.is_decimal(self.arrow):
             return cast("Fraction", Fraction(10) ** -self.arrow.scale)
         if self.moment is not None:
@@ -110,7 +110,7 @@ class Kind:
 
     @cached_property
     def limits(self) -> tuple[int, int]:
-        """The least and the greatest value of a type with steps, counted in steps."""
+        """The least and the greatest value of a type with steps, in steps."""
         kind = self.arrow
         if pt.is_boolean(kind):
             return 0, 1
@@ -126,13 +126,13 @@ class Kind:
 
     @property
     def _width(self) -> int:
-        """Bytes of each value of a type of bytes of one width; 0 of other types."""
+        """Width in bytes of the values of a fixed-width type of bytes; 0 for other types."""
         return self.arrow.byte_width if pt.is_fixed_size_binary(self.arrow) else 0
 
     # ------------------------------------------------------------------------------------- a value, for others
 
     def constant(self, value: Any) -> Any:
-        """A value of a set as conditions of the protocol write it."""
+        """A value of a set in the form of the protocol's conditions."""
         if pt.is_boolean(self.arrow):
             return bool(value)
         if pt.is_decimal(self.arrow):
@@ -142,7 +142,7 @@ class Kind:
         return value
 
     def array(self, values: Sequence[Any]) -> Any:
-        """Values of a set as Arrow compares them with a column of the type."""
+        """Values of a set as an Arrow array that can be compared with a column of the type."""
         if pt.is_decimal(self.arrow) or pt.is_boolean(self.arrow):
             values = [self.constant(value) for value in values]
         elif pt.is_date64(self.arrow):
@@ -208,13 +208,13 @@ class Kind:
         if not isinstance(constant, expected):
             raise Incomparable
         if width and len(constant) != width:
-            # With one width, it follows those that are its beginning, or precedes those that begin with it.
+            # With a fixed width, it follows the values that are its prefix, or precedes the values that it is a prefix of.
             place = after(constant[:width]) if len(constant) > width else before(constant.ljust(width, b"\0"))
             return place, place
         return (before(constant) if constant else START), after(constant)
 
     def _number(self, constant: Any) -> Any:
-        """The number that a constant is, or its nanoseconds, as a fraction; a float where it is infinite or NaN."""
+        """The number that a constant is, or its nanoseconds, as a fraction; a float if it is infinite or NaN."""
         if self.moment is not None:
             return _nanoseconds(constant, self.arrow, self.moment)
         if isinstance(constant, bool) != pt.is_boolean(self.arrow) or not isinstance(
@@ -223,7 +223,7 @@ class Kind:
             raise Incomparable
         if isinstance(constant, float) and pt.is_decimal(self.arrow):
             constant = Decimal(repr(constant))
-        # A number of any exponent is compared, and none takes a billion digits for it.
+        # Numbers with any exponent can be compared without computing a billion digits.
         if isinstance(constant, Decimal) and constant and abs(constant.adjusted()) > FARTHEST:
             exponent = FARTHEST if constant.adjusted() > 0 else -FARTHEST
             constant = Decimal((constant.is_signed(), (1,), exponent))
@@ -234,7 +234,7 @@ class Kind:
 
     @property
     def advice(self) -> str:
-        """What to write as a constant."""
+        """The advice what to write as a constant."""
         if pt.is_timestamp(self.arrow) and self.arrow.tz:
             return "write a time with its zone, as '2024-01-31 12:30:00Z'"
         if self._width == UUID_WIDTH:
@@ -243,7 +243,7 @@ class Kind:
 
 
 def _nanoseconds(value: Any, kind: Any, name: str) -> Fraction:
-    """Nanoseconds since midnight or 1970 of a moment, as fine as it is written."""
+    """Nanoseconds since midnight or 1970 of a date or time, in its full precision."""
     if isinstance(value, Moment) and value.kind == name:
         return Fraction(value.number * DAY if name == "date" else value.number)
     if not isinstance(value, str):
@@ -263,12 +263,12 @@ def _nanoseconds(value: Any, kind: Any, name: str) -> Fraction:
 
 @cache
 def kind_of(arrow: Any) -> Kind:
-    """The kind of a type of Arrow, in which columns of that type are compared."""
+    """The kind in which columns of an Arrow type are compared."""
     return Kind(compared_type(arrow))
 
 
 def compared_type(kind: Any) -> Any:
-    """The type in which values are compared: Arrow compares no views, halves and extensions, and dictionaries only in part."""
+    """The type in which values are compared: Arrow does not compare views, halves and extensions, and dictionaries only in part."""
     if isinstance(kind, pa.BaseExtensionType):
         return compared_type(kind.storage_type)
     if pt.is_float16(kind):
@@ -281,7 +281,7 @@ def compared_type(kind: Any) -> Any:
 
 
 def shown(constant: Any) -> str:
-    """A constant, for people."""
+    """A constant as text for people."""
     if isinstance(constant, str):
         return f"the text {str(constant)[:40]!r}"
     if isinstance(constant, bytes):
@@ -292,7 +292,7 @@ def shown(constant: Any) -> str:
 
 
 def find_column(schema: pa.Schema, name: str) -> tuple[tuple[str, ...], pa.DataType]:
-    """The names from the root to a column, and its type. A name with dots may be that of a member of a struct.
+    """The names from the root to a column, and its type. A name with dots may refer to a member of a struct.
 
     Raises:
         Refused: There is no such column, or several.

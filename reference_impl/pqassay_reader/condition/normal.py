@@ -21,10 +21,10 @@ from pqassay_reference.columns.literals import PlacedTree, python_value
 from pqassay_reference.errors import Refused
 
 Answer = TypeVar("Answer")
-"""The facts about a condition: rows, masks, yes or no."""
+"""The result of evaluating a condition: rows, masks, true or false."""
 
 TypeOf = Callable[[str], Any]
-"""The type of a column as Arrow has it, by the name that conditions call it."""
+"""A function from the name of a column in conditions to its Arrow type."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ColumnTest:
     """A condition on one column: true of a row whose value is in a set.
 
     Attributes:
-        column: The column names in conditions.
+        column: The name of the column in conditions.
         kind: Its type.
         values: The set.
     """
@@ -49,11 +49,11 @@ class ColumnTest:
 
 @dataclass(frozen=True)
 class Joined:
-    """Conditions that are joined: true of a row if all of them are, or any.
+    """Joined conditions: true of a row if all of them are, or any of them is.
 
     Attributes:
         name: ``and`` or ``or``.
-        parts: The conditions; tests of one column are one.
+        parts: The conditions; tests of the same column are merged.
     """
 
     name: Literal["and", "or"]
@@ -114,7 +114,7 @@ OPPOSITES = {"!=": "=", "not in": "in", "is not null": "is null"}
 
 
 def _test(name: str, kind: Kind, written: Sequence[Any], where: str) -> tuple[Values, Values]:
-    """The values of which a test is true, and of which it is false: of the others, it is unknown."""
+    """The values for which a test is true, and those for which it is false; for other values, it is unknown."""
     nothing = kind.nothing
     if name == "is null":
         return nothing.only((), null=True), nothing.complement(null=False)
@@ -122,12 +122,12 @@ def _test(name: str, kind: Kind, written: Sequence[Any], where: str) -> tuple[Va
     known = [constant for constant in constants if constant is not None]
     comparison = "=" if name == "in" else name
     true = nothing.only(chain.from_iterable(_compared(comparison, kind, each, where) for each in known))
-    # In an empty list is nothing, not even null; with null in it, it is unknown of the others.
+    # No value is in an empty list, not even null; with null in the list, the result is unknown for other values.
     return true, true.complement(null=not constants) if len(known) == len(constants) else nothing
 
 
 def _compared(name: str, kind: Kind, constant: Any, where: str) -> list[Interval]:
-    """The values of which a comparison with a constant is true; NaN is equal to nothing, and neither less nor greater."""
+    """The values for which a comparison with a constant is true; NaN is not equal to, less or greater than any value."""
     try:
         place = kind.place(constant)
     except (Incomparable, pa.ArrowException, ValueError) as error:
@@ -143,7 +143,7 @@ def _compared(name: str, kind: Kind, constant: Any, where: str) -> list[Interval
 
 
 def joined(name: Literal["and", "or"], parts: Iterable[Condition]) -> Condition:
-    """Conditions joined by AND or OR. Tests of the same column become one: a value has to satisfy them together."""
+    """Conditions joined by AND or OR. Tests of the same column are merged into one set."""
     tests: dict[str, list[ColumnTest]] = {}
     others: list[Condition] = []
     for part in parts:
@@ -175,7 +175,7 @@ def folded(
 
 
 def columns_named(tree: Sequence[Any]) -> set[str]:
-    """The columns that a tree of the protocol names.
+    """The columns in a tree of the protocol.
 
     Raises:
         Refused: It is not a condition.

@@ -1,4 +1,4 @@
-"""Conditions as Arrow evaluates them: which rows of a table satisfy them, or an expression for a dataset."""
+"""Evaluate conditions with Arrow: find the rows of a table that satisfy them, or make an expression for a dataset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pqassay_reader.condition.values import Sides, Values
 from pqassay_reference.columns.literals import Tree
 
 FEW = 3
-"""So many values are compared one by one; more are looked up together."""
+"""Most values that are compared one by one; more values are looked up together."""
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": pc.equal,
@@ -30,7 +30,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class ExpressionTest(ColumnTest):
-    """A test of one column that Arrow puts to values, such as ``starts_with``; its set of values is not known.
+    """A test of one column that only Arrow can evaluate, such as ``starts_with``; its set of values is unknown.
 
     Attributes:
         written: The expression as Arrow writes it.
@@ -42,12 +42,12 @@ class ExpressionTest(ColumnTest):
 
 
 def condition_of(tree: Sequence[Any], schema: pa.Schema) -> Condition:
-    """The normal form of a condition on the columns of a schema. Raises `Refused` as `normal_form` and `find_column` do."""
+    """The normal form of a condition on the columns of a schema. Raises `Refused` like `normal_form` and `find_column`."""
     return normal_form(tree, lambda name: find_column(schema, name)[1])
 
 
 def rows_of(condition: Condition, table: pa.Table) -> NDArray[np.bool_]:
-    """Which rows of a table satisfy a condition. Nested columns are called by names joined with dots.
+    """A mask of the rows of a table that satisfy a condition. Nested columns have names joined by dots.
 
     Raises:
         Refused: There is no such column.
@@ -71,7 +71,7 @@ def column_of(table: pa.Table, name: str) -> Any:
 
 
 def rows_in(test: ColumnTest, values: Any) -> NDArray[np.bool_]:
-    """Which values of an array of the type in which a column is compared satisfy a test; all where Arrow cannot tell."""
+    """A mask of the values of an array that satisfy a test, in the type in which the column is compared; all if Arrow cannot decide."""
     if isinstance(test, ExpressionTest):
         numbered = pa.table({test.column: values, "": np.arange(len(values))})
         try:
@@ -90,7 +90,7 @@ def expression_of(condition: Condition | Tree, schema: pa.Schema) -> pc.Expressi
     """The expression of a condition on the columns of a dataset.
 
     Raises:
-        Refused: It is not a condition, names a column that is not there, or has a constant that cannot be compared with its column.
+        Refused: It is not a condition, names a missing column, or has a constant that cannot be compared with its column.
     """
     if isinstance(condition, list):
         condition = condition_of(condition, schema)
@@ -114,7 +114,7 @@ def expression_of(condition: Condition | Tree, schema: pa.Schema) -> pc.Expressi
 
 
 def _mask(test: ColumnTest, subject: Any) -> Any:
-    """Which values, null among them, are in a set, or null of nulls that are not; true or false if that is so of all."""
+    """Which values are in a set; null for nulls, unless null is in the set. A plain true or false if it is the same for all."""
     values = test.values
     if values.is_nothing or (values.has_all and values.null):
         return not values.is_nothing
@@ -128,7 +128,7 @@ def _mask(test: ColumnTest, subject: Any) -> Any:
 
 
 def _truth(test: ColumnTest, subject: Any) -> Any:
-    """Whether values are in a set that has some of them, but not all; null of nulls."""
+    """Whether values are in a set that has some, but not all of them; null for nulls."""
     values = test.values
     others = values.complement(null=False)
     is_turned = len(others.intervals) < len(values.intervals)

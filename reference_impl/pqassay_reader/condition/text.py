@@ -1,7 +1,7 @@
-"""Predicates as people write them: SQL conditions, read into the trees of ``conformance/PROTOCOL.md``.
+"""Predicates as text: parse SQL conditions into the trees of ``conformance/PROTOCOL.md``.
 
-sqlglot reads the SQL.  What a tree can say is comparisons of one column with constants, ``IN``, ``BETWEEN``,
-``IS NULL``, and ``AND``, ``OR``, ``NOT`` of those; the rest is refused.  Loading sqlglot is slow, so this
+sqlglot parses the SQL.  Trees can express comparisons of one column with constants, ``IN``, ``BETWEEN``,
+``IS NULL``, and ``AND``, ``OR``, ``NOT`` of those; everything else is refused.  Loading sqlglot is slow, so this
 module has no other code.
 """
 
@@ -23,14 +23,14 @@ LONGEST = 10_000
 """Characters of the longest text."""
 
 MOST_SHOWN = 100
-"""Characters of the text that a message repeats."""
+"""Most characters of the text that a message repeats."""
 
 DIALECT = "sqlite"
 """The dialect of sqlglot in which ``"x"`` is a name and ``x'00'`` bytes."""
 
 
 def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
-    r"""The tree of a condition. Names in double quotes may hold any character; constants are numbers and ``'text'``.
+    r"""The tree of a condition. Names in double quotes may have any character; constants are numbers and ``'text'``.
 
     Another dialect has its own quotes of names and meaning of backslashes: in ``spark``, ``"x"`` is text,
     names are in backticks, and ``'a\\nb'`` contains a line feed.
@@ -43,7 +43,7 @@ def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
     ['=', 'a b', 'Peru']
 
     Raises:
-        Refused: The text is not a condition, or one that a tree cannot express.
+        Refused: The text is not a condition, or trees cannot express it.
     """
     message = f"{_short(text)!r} is not a condition: "
     parsed = parsed_sql(
@@ -71,7 +71,7 @@ def parsed_tree(condition: Any) -> Tree:
     """The tree of a condition that sqlglot has parsed.
 
     Raises:
-        Refused: A tree cannot express it.
+        Refused: Trees cannot express it.
     """
     try:
         return _tree(condition)
@@ -90,7 +90,7 @@ def _tree(node: Any) -> Tree:
         case exp.Not():
             return ["not", _tree(node.this)]
         case exp.And() | exp.Or():
-            # However many are joined, they are gathered without recursion.
+            # Chains of any length are flattened without recursion.
             return ["and" if isinstance(node, exp.And) else "or", *map(_tree, node.flatten())]
         case exp.Is() if isinstance(node.expression, exp.Null):
             return ["is null", _required_column(node.this)]
@@ -135,21 +135,21 @@ COMPARISONS = {
     exp.GT: (">", "<"),
     exp.GTE: (">=", "<="),
 }
-"""What comparisons are called, and what they are with their sides exchanged."""
+"""Names of comparisons, and their names with sides exchanged."""
 
 WRITE = "write comparisons, IN, BETWEEN and IS NULL, joined by AND, OR and NOT"
 ADVICE = {exp.In: "IN takes a list of constants", exp.Is: "IS takes NULL or NOT NULL"}
 
 
 def _placed(name: str, column: str, constant: Any, node: Any) -> Tree:
-    """A comparison of a column that knows where it is in the text."""
+    """A comparison of a column that also stores its position in the text."""
     placed = PlacedTree([name, column, constant])
     placed.position = _position(node)
     return placed
 
 
 def column_name(node: Any) -> str | None:
-    """The column that a part is, its path joined by dots; ``None`` of others."""
+    """The column that a node names, as a path joined by dots; ``None`` for other nodes."""
     node = node.unnest()
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
         return None
@@ -164,7 +164,7 @@ def _required_column(node: Any) -> str:
 
 
 def _constant(node: Any) -> Any:
-    """A constant as Python has it; ``DATE '…'`` and the like are their text."""
+    """A constant as a Python value; ``DATE '…'`` and similar constants become their text."""
     node = node.unnest()
     match node:
         case exp.Cast():
@@ -193,13 +193,13 @@ def _constant(node: Any) -> Any:
 CASTS_OF_TEXT = re.compile(
     "DATE|TIME|TIMETZ|DATETIME|TIMESTAMP|TIMESTAMPTZ|TIMESTAMPLTZ|TIMESTAMPNTZ|TEXT|VARCHAR|UUID"
 )
-"""Types that text may have, without a length or precision that would cut it; with ``TEXT`` and ``VARCHAR`` it stays text."""
+"""Types to which text can be cast without change, because they have no length or precision; ``TEXT`` and ``VARCHAR`` keep it as text."""
 
 _DAY = re.compile(r"\s*\d+-\d+-\d+\s*")
 
 
 def _cast(node: Any) -> Any:
-    """Text or null with the type that it has anyhow. Other casts make another value of it, each engine in its own way."""
+    """The text or null inside a cast that does not change it. Other casts change the value, differently in each engine."""
     value, kind = _constant(node.this), node.to.sql()
     if value is None:
         return value
@@ -210,7 +210,7 @@ def _cast(node: Any) -> Any:
 
 
 def _number(text: str) -> int | float | Decimal:
-    """A number; a `Decimal` where no float is the same number, in so far as floats are told apart by their digits."""
+    """A number; a `Decimal` if no float is exactly this number, judged by the digits of the float."""
     try:
         return int(text)
     except ValueError:

@@ -37,7 +37,7 @@ class Interval(NamedTuple):
 
 
 Sides = tuple[tuple[str, Any], ...]
-"""An interval as comparisons with values: ``=`` if it is one value, else ``>`` or ``>=``, then ``<`` or ``<=``, where it has such an end."""
+"""An interval as comparisons with values: ``=`` for a single value; otherwise ``>`` or ``>=``, then ``<`` or ``<=``, if they exist."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Values:
         least: The least value of the type, if a cut before it is `START`.
         most: The greatest value, if the cut after it is `END`.
         is_floating: Whether the type has NaN.
-        is_discrete: Whether the values are whole numbers, or stand for whole numbers, so that each has a next one.
-        intervals: Ascending; no two of them touch.
-        nan: Whether NaN is in it; false of types without NaN.
-        null: Whether null is in it.
+        is_discrete: Whether the values are whole numbers, or represent whole numbers, so that each has a next one.
+        intervals: In ascending order, with gaps between them.
+        nan: Whether NaN is in the set; false for types without NaN.
+        null: Whether null is in the set.
     """
 
     least: Any
@@ -64,16 +64,16 @@ class Values:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether no value is in it, and no null."""
+        """Whether the set is empty: neither a value nor null is in it."""
         return not (self.intervals or self.nan or self.null)
 
     @property
     def has_all(self) -> bool:
-        """Whether every value is in it; null may be or not."""
+        """Whether every value is in the set; null may be in it or not."""
         return self.intervals == (Interval(START, END),) and (self.nan or not self.is_floating)
 
     def only(self, intervals: Iterable[Interval], *, nan: bool = False, null: bool = False) -> Values:
-        """Another set of values of the same type, by intervals in any order."""
+        """A set of values of the same type with the given intervals, in any order."""
         joined: list[Interval] = []
         for each in sorted(each for each in intervals if each.low < each.high):
             if joined and each.low <= joined[-1].high:
@@ -83,19 +83,19 @@ class Values:
         return replace(self, intervals=tuple(joined), nan=nan and self.is_floating, null=null)
 
     def complement(self, *, null: bool) -> Values:
-        """All other values; ``null`` says whether null is among them."""
+        """All other values; ``null`` decides whether null is among them."""
         cuts = [START, *(cut for each in self.intervals for cut in each), END]
         gaps = [Interval(*pair) for pair in list(pairwise(cuts))[::2]]
         return self.only(gaps, nan=not self.nan, null=null)
 
     def union(self, *others: Values) -> Values:
-        """The values of any set."""
+        """The union of the sets."""
         sets = (self, *others)
         intervals = [each for one in sets for each in one.intervals]
         return self.only(intervals, nan=any(one.nan for one in sets), null=any(one.null for one in sets))
 
     def intersection(self, *others: Values) -> Values:
-        """The values of every set."""
+        """The intersection of the sets."""
         sets = [one.complement(null=not one.null) for one in (self, *others)]
         outside = sets[0].union(*sets[1:])
         return outside.complement(null=not outside.null)
@@ -107,7 +107,7 @@ class Values:
 
     @property
     def points(self) -> list[Any] | None:
-        """The values, if all intervals are single values."""
+        """The values, if all intervals are single values; otherwise ``None``."""
         is_single = all(sides[:1] and sides[0][0] == "=" for sides in self.ends)
         return [value for ((_, value),) in self.ends] if is_single else None
 

@@ -1,4 +1,4 @@
-"""The blobs of an index directory as arrays, of many files at once: what conditions and answers look into.
+"""The blobs of an index directory as arrays, for many files at once; conditions and answers use them.
 
 Excluded: conditions, and the entries of a file (see `pqassay_reference.directory.reading`).
 """

@@ -1,6 +1,6 @@
-"""What the blobs of distinct sets and zone sums hold, as arrays, of many files at once.
+"""The content of distinct sets and zone sums as arrays, for many files at once.
 
-Nothing here raises because of a blob's content: a damaged blob is ignored, with the reason.
+The content of a blob never raises an error here: a damaged blob is ignored, with the reason.
 
 Source: chapter ``directory.md``, sections "Reading", "Distinct sets" and "Zone sums".
 """
@@ -34,14 +34,14 @@ class Sets:
     """The distinct sets of one column in one file.
 
     Attributes:
-        column: The column, its path joined by dots.
-        granularity: What each set is about.
-        parts: Where they are.
-        values: The values of all sets, one set behind the other: an Arrow array, as pyarrow reads the column.
-        starts: Where those of each set begin, and where the last ones end.
-        nulls: For each set whether its part has a null.
-        nans: Whether it has a NaN.
-        complete: Whether no value is missing.
+        column: The column, as a path joined by dots.
+        granularity: The granularity of the sets.
+        parts: The places of the sets.
+        values: The values of all sets, one set after the other: an Arrow array, as pyarrow reads the column.
+        starts: The position of the first value of each set, and the end of the last set.
+        nulls: For each set, whether its part has a null.
+        nans: For each set, whether its part has a NaN.
+        complete: For each set, whether it lists all values.
     """
 
     column: str
@@ -59,15 +59,15 @@ class Sums:
     """The zone sums of one measure in one file, a row for each group.
 
     Attributes:
-        measure: The measure, its path joined by dots.
-        keys: The key columns likewise.
-        granularity: What each part is about.
-        kind: How sums are written.
-        parts: Where the parts are.
-        part: For each group the number of its part.
+        measure: The measure, as a path joined by dots.
+        keys: The key columns, as paths joined by dots.
+        granularity: The granularity of the parts.
+        kind: The kind of the sums.
+        parts: The places of the parts.
+        part: For each group, the number of its part.
         groups: Counts and sums, a record of `Group` for each.
-        key_values: For each key an Arrow array, null where it is null.
-        minima, maxima: An Arrow array each, null where there is no measure that is neither null nor NaN.
+        key_values: For each key an Arrow array, in which null is a null key.
+        minima, maxima: An Arrow array each, null if every measure is null or NaN.
     """
 
     measure: str
@@ -94,12 +94,12 @@ class Located(NamedTuple):
 
 @dataclass
 class OpenIndex:
-    """An index that is read but for its values, which are decoded together with those of other files.
+    """An index that is read except its values, which are decoded together with those of other files.
 
     Attributes:
         located: The entry.
         packed: Its values.
-        finish: Makes the index of their arrays.
+        finish: Makes the index from the arrays of its values.
     """
 
     located: Located
@@ -108,7 +108,7 @@ class OpenIndex:
 
 
 def open_index(located: Located) -> OpenIndex | None:
-    """Read the blob of an entry; ``None`` if the entry is ignored, which its file's list then shows.
+    """Read the blob of an entry; ``None`` if the entry is ignored, with a reason in the list of its file.
 
     Raises:
         OSError: The file cannot be read.
@@ -124,7 +124,7 @@ def open_index(located: Located) -> OpenIndex | None:
 
 
 def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | None]:
-    """What many indexes hold; ``None`` for an ignored one, which its file's list then shows."""
+    """The indexes with their values; ``None`` for an ignored index, with a reason in the list of its file."""
     arrays = iter(plain_arrays([packed for one in opened if one is not None for packed in one.packed]))
     indexes: list[Sets | Sums | None] = []
     for index in opened:
@@ -138,7 +138,7 @@ def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | No
 
 
 def read_indexes(located: Sequence[Located]) -> list[Sets | Sums | None]:
-    """The contents of the blobs of many entries of open files. See `open_index` and `decoded_indexes`."""
+    """Read the blobs of many entries of open files. See `open_index` and `decoded_indexes`."""
     return decoded_indexes([open_index(one) for one in located])
 
 
@@ -215,7 +215,7 @@ def _open_sums(usable: UsableEntry, blob: Blob) -> tuple[list[Packed], Callable[
 
 
 def _spread(values: Any, is_there: Mask) -> Any:
-    """Values at the places where there is one, null elsewhere."""
+    """Values at the places in the mask, null elsewhere."""
     if is_there.all():
         return values
     places = np.cumsum(is_there) - 1

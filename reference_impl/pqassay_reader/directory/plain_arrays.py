@@ -1,4 +1,4 @@
-"""Values in the PLAIN encoding as Arrow arrays, of many blobs at once.
+"""Decode values in PLAIN encoding to Arrow arrays, for many blobs at once.
 
 PLAIN values follow each other, so values of several blobs form one page.  pyarrow decodes it from a small
 file in memory, in the type that the schema element gives, as it decodes the column itself.
@@ -33,19 +33,19 @@ from pqassay_spec.parquet.thrift import (
 from pqassay_spec.parquet.thrift_pages import DataPageHeader, Encoding, PageHeader
 
 NAME = "value"
-"""The one column of the small file."""
+"""The name of the only column of the small file."""
 
 MOST_BYTES = 1 << 30
 """Bytes of the greatest page: its header counts them in 31 bits."""
 
 
 class Packed(NamedTuple):
-    """Values as a blob holds them.
+    """Values as stored in a blob.
 
     Attributes:
-        element: The leaf of the schema whose values they are.
+        element: The leaf of the schema for the values.
         data: Their bytes.
-        value_count: How many there are.
+        value_count: Their number.
     """
 
     element: SchemaElement
@@ -54,9 +54,9 @@ class Packed(NamedTuple):
 
 
 def plain_arrays(packed: Sequence[Packed]) -> list[Any]:
-    """An Arrow array for each of many blobs, in the type that pyarrow reads the column in, an extension as what it stores.
+    """An Arrow array for each blob, in the type in which pyarrow reads the column; an extension as its storage type.
 
-    It is ``None`` where the bytes are not those of as many values.  Blobs of columns of one type are decoded together.
+    It is ``None`` if the bytes are not exactly that number of values.  Blobs of columns with the same type are decoded together.
     """
     arrays: list[Any] = [None] * len(packed)
     alike: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
@@ -72,13 +72,13 @@ def plain_arrays(packed: Sequence[Packed]) -> list[Any]:
 
 
 def stored_type(element: SchemaElement) -> tuple[Any, ...]:
-    """What the type of a leaf depends on."""
+    """The facts that decide the type of a leaf."""
     logical = repr(element.logicalType), element.converted_type
     return element.type, element.type_length, *logical, element.scale, element.precision
 
 
 def _together(packed: Sequence[Packed]) -> list[Any] | None:
-    """The arrays of blobs of one type; ``None`` where one of them is not what it says, and each has to be looked at."""
+    """The arrays of blobs with the same type; ``None`` if one of them is invalid, so each must be decoded separately."""
     element, sizes = packed[0].element, [len(one.data) for one in packed]
     counts = [one.value_count for one in packed]
     try:
@@ -109,7 +109,7 @@ def _booleans(packed: Packed) -> Any:
 
 
 def _decoded(element: SchemaElement, data: bytes, count: int) -> Any:
-    """Values of a page in a small file, as pyarrow decodes them; that there are no bytes after them is not looked at."""
+    """Values of a page in a small file, as pyarrow decodes them; bytes after them are not detected."""
     leaf = copy.copy(element)
     leaf.name, leaf.repetition_type = NAME, FieldRepetitionType.REQUIRED
     facts = ColumnMetaData(
@@ -146,7 +146,7 @@ def _decoded(element: SchemaElement, data: bytes, count: int) -> Any:
 
 
 def _lengths(array: Any, data: bytes) -> Any:
-    """Bytes of each value; decimals do not tell any more how many bytes they had. Raises `Malformed`."""
+    """Bytes of each value; for decimals, they cannot be determined from the array. Raises `Malformed`."""
     if pa.types.is_string(array.type) or pa.types.is_binary(array.type):
         return pc.binary_length(array).to_numpy(zero_copy_only=False).astype(np.int64)
     return np.array([len(one) for one in split_values(Type.BYTE_ARRAY, None, data, len(array))], np.int64)

@@ -1,4 +1,4 @@
-"""Sketches as a file's entries hold them, before any library looks at them.
+"""Sketches in the entries of a file, before the library parses them.
 
 Source: chapter ``directory.md``, sections "Reading" and "Sketches".
 """
@@ -17,7 +17,7 @@ from pqassay_spec.parquet.file import Framing
 from pqassay_spec.parquet.thrift import FileMetaData
 
 LIBRARY_FAILURES = (ValueError, RuntimeError, MemoryError, IndexError)
-"""What the library raises for a sketch that it cannot read."""
+"""The errors of the library for a sketch that it cannot read."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class EntrySketches:
     """The sketches of one entry.
 
     Attributes:
-        granularity: What each is about.
-        row_group: For each its row group; -1 for one of the whole file.
-        sketches: Them, as the library serializes them.
+        granularity: The granularity of the sketches.
+        row_group: The row group of each sketch; -1 for a sketch of the whole file.
+        sketches: The sketches, as the library serializes them.
     """
 
     granularity: Granularity
@@ -38,10 +38,10 @@ class EntrySketches:
 def read_sketches(
     usable: UsableEntry, source: Source, framing: Framing, metadata: FileMetaData
 ) -> EntrySketches:
-    """Read the sketches of an entry, whose first bytes are those of its type.
+    """Read the sketches of an entry; their first bytes must fit the type of the entry.
 
     Raises:
-        FormatError: Its blob is not where it says, or is damaged, or has other parts than the file.
+        FormatError: Its blob is not at its place, or is damaged, or has another number of parts than the file.
         OSError: The file cannot be read.
     """
     blob = read_blob(usable, source, framing, metadata)

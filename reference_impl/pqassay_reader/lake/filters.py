@@ -1,11 +1,11 @@
-"""Filters of engines as conditions.
+"""Convert filters of engines to conditions.
 
-Engines hand their filters over as expressions of Arrow, which tell no more about themselves than a text. But an expression is written down completely
-when it is pickled: as Arrow IPC, its operators as metadata in their order, its constants as columns. From that a filter is read here.
+Engines pass their filters as expressions of Arrow, whose only public content is a text. A pickled expression is complete, however: it is
+Arrow IPC, with its operators as metadata in order, and its constants as columns. This module parses that form.
 
 A comparison of a column with constants that is as exact as Arrow's becomes a condition in normal form.
 Another condition on one column, such as ``starts_with``, becomes a test that Arrow evaluates on the known
-values. The rest is not known, and all rows may satisfy it.
+values. The rest is unknown, and all rows may satisfy it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pqassay_reference.errors import Refused
 Path = tuple[str, ...]
 
 FAILURES = (pa.ArrowException, ValueError, TypeError, LookupError, RecursionError, NotImplementedError)
-"""Errors for an expression that cannot be written down, or is not understood."""
+"""Errors for an expression that cannot be serialized, or is not understood."""
 
 COMPARISONS = {
     "equal": "=",
@@ -46,18 +46,18 @@ CONNECTIVES: dict[str, Literal["and", "or"]] = {
 }
 
 EXACT_DOUBLE, EXACT_FLOAT = 1 << 53, 1 << 24
-"""Up to here, Arrow compares whole numbers with floating point numbers exactly."""
+"""Limit up to which Arrow compares whole numbers with floating point numbers exactly."""
 
 
 class Node(NamedTuple):
     """A part of an expression.
 
     Attributes:
-        name: The function; empty of columns and constants.
+        name: The function; empty for columns and constants.
         arguments: Its arguments.
         column: The names of a column from the schema's root.
         value: The scalar of a constant, or the options of a function.
-        lines: Where the part begins and ends in the lines of the expression.
+        lines: The range of the part in the lines of the expression.
     """
 
     name: str
@@ -73,10 +73,10 @@ class Node(NamedTuple):
 
 
 class Written:
-    """An expression as it is written down.
+    """A serialized expression.
 
     Raises:
-        ArrowException, ValueError, TypeError, LookupError, NotImplementedError: It is not written down, or not understood.
+        ArrowException, ValueError, TypeError, LookupError, NotImplementedError: It cannot be serialized, or is not understood.
     """
 
     def __init__(self, expression: pc.Expression) -> None:
@@ -124,7 +124,7 @@ class Written:
         return Node(name, tuple(arguments), column, stored, slice(start, self._at))
 
     def part(self, node: Node) -> tuple[bytes, pc.Expression]:
-        """The bytes of a part, and the part as an expression: Arrow takes none apart, but its lines are a range of those of the whole."""
+        """The bytes of a part, and the part as an expression: its lines are a range of the lines of the whole."""
         make: Any = pa.KeyValueMetadata  # its stub knows no pairs
         schema = self._batch.schema.with_metadata(make(self._lines[node.lines]))
         sink = pa.BufferOutputStream()
@@ -139,7 +139,7 @@ _LINE = re.compile(r"(?P<key>[a-z_]+): '(?P<value>.*)'")
 
 
 def _metadata(schema: pa.Schema) -> Iterator[tuple[str, str]]:
-    """The pairs of a schema's metadata in their order; its mapping keeps only the last of each key."""
+    """The pairs of a schema's metadata in order; a mapping would only keep the last pair of each key."""
     text = schema.to_string(truncate_metadata=False, show_schema_metadata=True)
     for line in text.split(f"{_MARK}\n", 1)[1].split("\n"):
         match = _LINE.fullmatch(line)
@@ -149,11 +149,11 @@ def _metadata(schema: pa.Schema) -> Iterator[tuple[str, str]]:
 
 
 def condition_of_filter(expression: pc.Expression, schema: pa.Schema) -> Condition | None:
-    """A condition that is true of every row of which a filter is; ``None`` where nothing is known of it.
+    """A condition that is true of every row for which a filter is true; ``None`` if nothing is known about the filter.
 
     Args:
         expression: The filter.
-        schema: That of the dataset.
+        schema: The schema of the dataset.
     """
     try:
         written = Written(expression)
@@ -187,7 +187,7 @@ def _condition(node: Node, written: Written, schema: pa.Schema) -> Condition | N
 
 
 def _tree(node: Node, schema: pa.Schema) -> Any:
-    """A part as the protocol has conditions, or whether it is true of all rows or of none.
+    """A part as a condition of the protocol, or whether it is true of all rows or of none.
 
     Raises:
         LookupError: It is something else, or Arrow compares it in another way.
@@ -211,7 +211,7 @@ def _tree(node: Node, schema: pa.Schema) -> Any:
 
 
 def _test(node: Node, schema: pa.Schema) -> Any:
-    """A test of one column, as the protocol has it. Raises as `_tree`."""
+    """A test of one column, as a condition of the protocol. Raises the errors of `_tree`."""
     name, arguments, _, options, _ = node
     if name in COMPARISONS:
         name, (column, constant) = COMPARISONS[name], arguments
@@ -225,7 +225,7 @@ def _test(node: Node, schema: pa.Schema) -> Any:
     if path and name == "is_null" and not options["nan_is_null"].as_py():
         return ["is null", _called(path, schema)[0]]
     if path and name == "is_in":
-        # To Arrow, null is in a list or not: it is never unknown.
+        # In Arrow, null is either in a list or not in it, but never unknown.
         column, *constants = _compared(path, list(options["value_set"].values), schema)
         listed = ["in", column, [constant for constant in constants if constant is not None]]
         if len(listed[2]) < len(constants):
@@ -241,7 +241,7 @@ def _required(tree: Any) -> Any:
 
 
 def _called(path: Path, schema: pa.Schema) -> tuple[str, Kind]:
-    """What conditions call a column, and its type."""
+    """The name of a column in conditions, and its type."""
     name = ".".join(path)
     place, kind = find_column(schema, name)
     if place != path:
@@ -250,13 +250,13 @@ def _called(path: Path, schema: pa.Schema) -> tuple[str, Kind]:
 
 
 def _compared(path: Path, scalars: Sequence[Any], schema: pa.Schema) -> list[Any]:
-    """A column, and the constants that it is compared with."""
+    """A column, and the constants of the comparison."""
     name, kind = _called(path, schema)
     return [name, *(_constant(scalar, kind) for scalar in scalars)]
 
 
 def _constant(scalar: Any, kind: Kind) -> Any:
-    """A constant as conditions have it. Raises `LookupError` where Arrow may compare it less exactly than conditions do."""
+    """A constant for a condition. Raises `LookupError` if Arrow may compare it less exactly than conditions do."""
     if not scalar.is_valid:
         return None
     types, column, other = pa.types, kind.arrow, Kind(compared_type(scalar.type))

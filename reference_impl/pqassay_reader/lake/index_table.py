@@ -1,12 +1,12 @@
 """The index table: the distinct values of the columns of many files, in a few Parquet files beside them.
 
-Reading the end of each file before each query is too much for a lake of 100,000 files; this table says the
-same in one read.  It is a folder of parts that are written once and never changed.  Each run that indexes
+Reading the end of each file before each query is too slow for a lake of 100,000 files; this table has the
+same facts in one read.  It is a folder of parts that are written once and never changed.  Each run that indexes
 files adds parts with the name of the run. If two parts describe the same column of the same file, the part of
-the later run counts. So a run that is killed leaves a table that is right about less, never one that is
+the later run counts. A table of a killed run may therefore be incomplete, but it is never
 wrong.
 
-A row says that a value occurs in a column of a file; a file that holds no value but null has one row without
+A row states that a value occurs in a column of a file; a file with only nulls has one row without a
 value. A row is valid for a file of exactly this size and modification time; the table has no information
 about other versions.
 """
@@ -48,29 +48,29 @@ _COLUMNS: list[pa.Field[Any]] = [
 SCHEMA = pa.schema(_COLUMNS, metadata={VERSION_KEY: str(VERSION).encode()})
 """Schema of a part.
 
-``path`` is relative to the indexed folder, its names joined by ``/`` and spelt as they are, without percent signs.
-``size`` is in bytes, ``modified`` in nanoseconds since 1970 (0 if the store does not tell).  ``column`` is the path of
+``path`` is relative to the indexed folder, with names joined by ``/`` and unchanged, without percent-encoding.
+``size`` is in bytes, ``modified`` in nanoseconds since 1970 (0 if the store does not give it).  ``column`` is the path of
 the column joined by dots.
 """
 
 PART_NAME = re.compile(r"part-(?P<run>\d{8})-(?P<task>\d{5,})\.parquet")
-"""Names of parts: by the run that wrote them, and by its task."""
+"""Names of parts, from the numbers of the run and of its task that wrote them."""
 
 SUFFIX = ".index"
-"""End of the name of a table by default: the table of ``sales`` is ``sales.index``."""
+"""Default suffix of the name of a table: the table of ``sales`` is ``sales.index``."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """The facts of the table about one column of one file.
+    """The facts in the table about one column of one file.
 
     Attributes:
         path: The path of the file, relative to the indexed folder.
         size: The size of the file in bytes.
         modified: Its modification time in nanoseconds since 1970.
-        column: The column, its path joined by dots.
-        row_count: Rows of the file.
-        null_count: Nulls of the column.
+        column: The column, as a path joined by dots.
+        row_count: Number of rows of the file.
+        null_count: Number of nulls in the column.
         values: Its distinct values, sorted.
     """
 
@@ -84,7 +84,7 @@ class Entry:
 
 
 def default_folder(root: str | os.PathLike[str]) -> Path:
-    """The table of an indexed folder unless someone says otherwise: beside it.
+    """The default table of an indexed folder, beside that folder.
 
     >>> default_folder("lake/sales/").as_posix()
     'lake/sales.index'
@@ -100,7 +100,7 @@ def part_path(folder: str | os.PathLike[str], run: int, task: int) -> Path:
 
 
 def parts(folder: str | os.PathLike[str]) -> list[tuple[int, Path]]:
-    """The parts of a table with the numbers of their runs, oldest first; none if there is no table."""
+    """The parts of a table with the numbers of their runs, oldest first; empty if there is no table."""
     try:
         names = sorted(os.listdir(folder))  # noqa: PTH208 - names are wanted
     except FileNotFoundError:
@@ -115,7 +115,7 @@ def next_run(folder: str | os.PathLike[str]) -> int:
 
 
 def write_part(folder: str | os.PathLike[str], run: int, task: int, entries: Iterable[Entry]) -> Path:
-    """Write the part of one task, whole or not at all; the folder is made where it is missing.
+    """Write the part of one task, as a whole or not at all; create the folder if it is missing.
 
     Raises:
         OSError: It cannot be written.
@@ -135,23 +135,23 @@ def write_part(folder: str | os.PathLike[str], run: int, task: int, entries: Ite
 
 
 def part_content(rows: pa.Table) -> bytes:
-    """The bytes of a part. Its pages have checksums: a value that is read wrongly would make queries skip files."""
+    """The bytes of a part. Its pages have checksums, because a corrupted value would make queries skip files."""
     sink = pa.BufferOutputStream()
     pq.write_table(rows, sink, compression="zstd", write_page_checksum=True)
     return sink.getvalue().to_pybytes()
 
 
 def part_file(handle: pa.OSFile) -> pq.ParquetFile:
-    """A part that is opened for reading, such that a damaged page is an error."""
+    """A part opened for reading, so that a damaged page is an error."""
     return pq.ParquetFile(handle, page_checksum_verification=True)
 
 
 def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = None) -> pa.Table:
-    """Read one part, or what it says about some columns.
+    """Read one part, or only its rows about some columns.
 
     Raises:
         Undecodable: It is not a Parquet file, or cannot be read.
-        Refused: It is not a part of an index table, or one of another version.
+        Refused: It is not a part of an index table, or has another version.
     """
     try:
         with native_file(path) as handle, part_file(handle) as file:
@@ -172,8 +172,8 @@ class Contents:
     """The contents of a table.
 
     Attributes:
-        columns: By the name of each column, its rows: those of parts, and the number of their run as ``run``.
-        damaged: The problems of parts that cannot be read, one sentence each.
+        columns: The rows of each column, by its name: the rows of parts, with the number of their run as ``run``.
+        damaged: Unreadable parts and the reasons, one sentence each.
     """
 
     columns: dict[str, pa.Table]
@@ -181,9 +181,9 @@ class Contents:
 
 
 def read_entries(folder: str | os.PathLike[str], columns: Collection[str] | None = None) -> Contents:
-    """Read a table, or what it says about some columns.
+    """Read a table, or only its rows about some columns.
 
-    A part that cannot be read is left out: its files are as good as not indexed.
+    A part that cannot be read is left out: its files count as not indexed.
 
     Raises:
         OSError: The folder cannot be listed.

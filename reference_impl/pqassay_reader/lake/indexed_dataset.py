@@ -1,11 +1,11 @@
-"""An Arrow dataset that leaves files unread where their indexes prove that no row of theirs matches.
+"""An Arrow dataset that skips files if their indexes prove that none of their rows match.
 
 A program that reads an Arrow dataset asks it for a scanner or for its fragments and passes the filter on: DuckDB, DataFusion,
-Polars, pyarrow.  `IndexedDataset` answers both with the files that the filter keeps.  So one class serves
-all engines, with the SQL that they run anyway.
+Polars, pyarrow.  `IndexedDataset` answers both with the files that the filter keeps.  One class therefore serves
+all engines, with their usual SQL.
 
-An index may save work; it may never decide more than it knows.  A file whose index is missing, stale, a draft, lossy or
-unreadable is read, and a warning says so.  The reader applies the filter again, to the rows.
+An index may save work, but never excludes more than it proves.  A file whose index is missing, stale, a draft, lossy or
+unreadable is read, with a warning.  The reader applies the filter again, to the rows.
 
 A dataset describes the files as they were when it was opened, as any Arrow dataset does.  If a file is
 replaced later by one with other values, it may be skipped because of the old index: open the dataset again to
@@ -42,17 +42,17 @@ FILTER_POSITION = 1
 
 
 class IndexWarning(UserWarning):
-    """Some files have no index that can be used; every query reads them."""
+    """Some files do not have a usable index; every query reads them."""
 
 
 @dataclass
 class SavedFiles:
-    """Counters of the questions to a dataset and of the files that it saved.
+    """Counters of the queries on a dataset, and of the files that were skipped.
 
     Attributes:
-        files: Files that there were, summed over all times that a scanner or fragments were asked for.
-        skipped: Files that were left out, summed likewise.
-        row_groups_skipped: Row groups that were left out of files that were not, summed likewise.
+        files: Number of files, summed over all requests for a scanner or fragments.
+        skipped: Number of skipped files, summed over the same requests.
+        row_groups_skipped: Number of skipped row groups in files that were kept, summed over the same requests.
     """
 
     files: int = 0
@@ -65,7 +65,7 @@ class RowGroups(NamedTuple):
 
     Attributes:
         kept: Their positions, ascending.
-        total: Row groups of the file.
+        total: Number of row groups of the file.
     """
 
     kept: list[int]
@@ -78,7 +78,7 @@ class Decision:
 
     Attributes:
         known: The files.
-        condition: The condition; ``None`` where nothing is known of it.
+        condition: The condition; ``None`` if it is unknown.
         sets: The facts about its columns.
         left: For each row group, whether it is kept.
     """
@@ -98,7 +98,7 @@ class Decision:
 
     @cached_property
     def parts(self) -> dict[int, list[int]]:
-        """For each file that is kept and of which row groups are left out, those that are not."""
+        """For each kept file with skipped row groups, the row groups that are kept."""
         file_of = self.known.sets.file_of
         is_some = np.isin(file_of, file_of[~self.left]) & self.left
         groups = self.known.sets.group_of[is_some].tolist()
@@ -110,11 +110,11 @@ class Decision:
 
 @dataclass(frozen=True)
 class Pruning:
-    """The files, and row groups of them, that a condition leaves.
+    """The files and row groups that a condition keeps.
 
     Attributes:
-        kept: Paths of the files that may hold matching rows.
-        skipped: Paths of the files that hold none.
+        kept: Paths of the files that may have matching rows.
+        skipped: Paths of the files without matching rows.
     """
 
     kept: tuple[str, ...]
@@ -123,11 +123,11 @@ class Pruning:
 
     @cached_property
     def why(self) -> dict[str, str]:
-        """For each path the reason, which takes longer to say than to know."""
+        """The reason for each path, which takes longer to format than to decide."""
         return {path: self.reason(path) for path in self._decision.known.paths}
 
     def reason(self, path: str) -> str:
-        """The reason to keep or skip a single file."""
+        """The reason why a single file is kept or skipped."""
         number, decision = self._numbers[path], self._decision
         if decision.kept[number] and path not in self._there:
             return "its partition holds no such row"
@@ -135,7 +135,7 @@ class Pruning:
 
     @cached_property
     def row_groups(self) -> dict[str, RowGroups]:
-        """For each file that is kept without some of its row groups, those that are left."""
+        """For each kept file with skipped row groups, the row groups that are kept."""
         known = self._decision.known
         counts = np.diff(known.sets.first).tolist()
         parts = [(known.paths[number], kept, counts[number]) for number, kept in self._decision.parts.items()]
@@ -152,7 +152,7 @@ class Pruning:
 
 @dataclass
 class _Shared:
-    """The state that a dataset shares with those filtered from it."""
+    """The state that a dataset shares with datasets that are filtered from it."""
 
     known: KnownFiles
     fragments: list[pads.Fragment]
@@ -162,9 +162,9 @@ class _Shared:
 
 
 class NoRows:
-    """A fragment without rows that takes a plain ``False`` for a filter.
+    """A fragment without rows that accepts a plain ``False`` as a filter.
 
-    That is what DataFusion passes for a condition that can never be true.  Everything else comes from the
+    DataFusion passes that for a condition that can never be true.  Everything else comes from the
     wrapped fragment; Arrow's fragments cannot have subclasses.
     """
 
@@ -172,7 +172,7 @@ class NoRows:
         self._fragment = fragment
 
     def scanner(self, *args: Any, **options: Any) -> pads.Scanner:
-        """A scanner of no rows. See `pyarrow.dataset.Fragment.scanner`."""
+        """A scanner without rows. See `pyarrow.dataset.Fragment.scanner`."""
         options["filter"] = _as_expression(options.get("filter"))
         return self._fragment.scanner(*args, **options)
 
@@ -183,15 +183,15 @@ class NoRows:
 class IndexedDataset(pads.FileSystemDataset):
     """A dataset that knows the values of some columns of its files. Make one with `open_indexed`.
 
-    It can be used wherever a `pyarrow.dataset.Dataset` can. Pruning takes place in `scanner` and `get_fragments`, and
-    so in everything that goes through them: `to_table`, `to_batches`, `count_rows`, `head`, `take`,
-    `pyarrow.dataset.write_dataset`, DuckDB, DataFusion, Polars; in `sort_by`, `join` and `join_asof` of a dataset that `filter`
-    returned. `pyarrow.dataset.Scanner.from_dataset`, `replace_schema`, a union of datasets and a dataset that is the right
-    side of a join read all files, and the same rows.
+    It can be used like any `pyarrow.dataset.Dataset`. Pruning takes place in `scanner` and `get_fragments`, and therefore
+    in everything that uses them: `to_table`, `to_batches`, `count_rows`, `head`, `take`,
+    `pyarrow.dataset.write_dataset`, DuckDB, DataFusion, Polars; also in `sort_by`, `join` and `join_asof` of a result of `filter`.
+    `pyarrow.dataset.Scanner.from_dataset`, `replace_schema`, a union of datasets and a dataset that is the right
+    side of a join read all files, and return the same rows.
 
     Attributes:
-        warnings: For each file without an index that can be used, why.
-        counters: The conditions and the savings; shared with the result of `filter`.
+        warnings: For each file without a usable index, the reason.
+        counters: The number of queries and of skipped files; shared with the result of `filter`.
     """
 
     _shared: _Shared | None = None
@@ -207,29 +207,29 @@ class IndexedDataset(pads.FileSystemDataset):
         known: KnownFiles,
         warns: bool = True,
     ) -> Self:
-        """The dataset of fragments, one for each of the known files in their order."""
+        """The dataset of fragments, one for each of the known files, in the same order."""
         dataset = cls(fragments, schema, file_format, filesystem)
         dataset._know(_Shared(known, fragments, warns))
         return dataset
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """For each file whose index cannot be used, why: it is read by every query."""
+        """For each file without a usable index, the reason; every query reads these files."""
         return self._shared.known.warnings if self._shared else ()
 
     @property
     def summary(self) -> str:
-        """The warnings in one sentence, as `open_indexed` puts them; empty if there are none."""
+        """The warnings in one sentence, as `open_indexed` gives them; empty if there are none."""
         return self._shared.known.summary if self._shared and self.warnings else ""
 
     @property
     def unindexed(self) -> int:
-        """The number of files of which no index says anything."""
+        """The number of files without any usable index."""
         return len(self._shared.known.unknown) if self._shared else 0
 
     @property
     def aside(self) -> tuple[str, ...]:
-        """The indexes in index directories that are ignored, stale or damaged, one sentence for each."""
+        """The ignored indexes in index directories, stale or damaged, one sentence for each."""
         return self._shared.known.aside if self._shared else ()
 
     @property
@@ -240,22 +240,22 @@ class IndexedDataset(pads.FileSystemDataset):
 
     @property
     def metadata_read(self) -> tuple[int, int]:
-        """Bytes of footers and indexes that were read of files so far, and in how many requests."""
+        """Bytes of footers and indexes that were read from files so far, and the number of requests."""
         files = [file for file in self._require_shared().known.sets.files if file is not None]
         return sum(file.length for file in files), sum(file.requests for file in files)
 
     @property
     def counters(self) -> SavedFiles:
-        """Counters of this dataset and of those filtered from it."""
+        """Counters of this dataset and of the datasets that are filtered from it."""
         return self._shared.counters if self._shared else SavedFiles()
 
     def prune(self, condition: pc.Expression | Condition) -> Pruning:
-        """Say which files a condition leaves, and why.
+        """Find the files that a condition keeps, with reasons.
 
-        Takes partitions into account, the filter of a dataset that was filtered, and what the indexes hold.
+        It uses partitions, the filter of a filtered dataset, and the indexes.
 
         Args:
-            condition: A filter as engines have it, or a condition in normal form.
+            condition: A filter of an engine, or a condition in normal form.
         """
         shared = self._require_shared()
         is_filter = isinstance(condition, pc.Expression)
@@ -273,14 +273,14 @@ class IndexedDataset(pads.FileSystemDataset):
         )
 
     def get_fragments(self, filter: pc.Expression | None = None) -> Iterator[pads.Fragment]:  # noqa: A002 - Arrow's name
-        """The fragments that may hold matching rows. See `pyarrow.dataset.Dataset.get_fragments`.
+        """The fragments that may have matching rows. See `pyarrow.dataset.Dataset.get_fragments`.
 
-        If there are none, one without rows, since DataFusion cannot sort a dataset without fragments.
+        If there are none, it returns one without rows, because DataFusion cannot sort a dataset without fragments.
         """
         is_plain = isinstance(filter, pa.Scalar)
         filter = _as_expression(filter)  # noqa: A001 - Arrow's name
         if self._condition is not None:
-            # Arrow refuses to name the fragments of a filtered dataset.
+            # Arrow refuses to list the fragments of a filtered dataset.
             return cast("Iterator[pads.Fragment]", super().get_fragments(filter))
         narrowed = self._narrowed(filter)
         given: Any = super() if narrowed is None else narrowed
@@ -291,7 +291,7 @@ class IndexedDataset(pads.FileSystemDataset):
         return iter(found)
 
     def scanner(self, *args: Any, **options: Any) -> pads.Scanner:
-        """A scanner of the files that may hold matching rows. See `pyarrow.dataset.Dataset.scanner`."""
+        """A scanner of the files that may have matching rows. See `pyarrow.dataset.Dataset.scanner`."""
         arguments = list(args)
         if len(arguments) > FILTER_POSITION:
             condition = arguments[FILTER_POSITION] = _as_expression(arguments[FILTER_POSITION])
@@ -303,13 +303,13 @@ class IndexedDataset(pads.FileSystemDataset):
         return self._filtered(narrowed).scanner(*arguments, **options)
 
     def filter(self, expression: pc.Expression) -> Self:
-        """A dataset of the rows that satisfy a condition, which prunes as well."""
+        """A dataset of the rows that satisfy a condition, which is also pruned."""
         filtered = super().filter(expression)
         filtered._know(self._shared, self._with_own(expression))  # noqa: SLF001 - of the same class
         return filtered
 
     def sort_by(self, sorting: Any, **options: Any) -> pads.InMemoryDataset:
-        """The rows in an order. See `pyarrow.dataset.Dataset.sort_by`."""
+        """The rows in sorted order. See `pyarrow.dataset.Dataset.sort_by`."""
         return self._plain(super()).sort_by(sorting, **options)
 
     def join(self, *args: Any, **options: Any) -> pads.InMemoryDataset:
@@ -334,7 +334,7 @@ class IndexedDataset(pads.FileSystemDataset):
         )
 
     def _plain(self, whole: Any) -> pads.Dataset:
-        """The dataset that a filter keeps, as Arrow's own: for methods of Arrow's that go past `scanner`."""
+        """The files that the dataset's filter keeps, as Arrow's own dataset: for methods of Arrow that do not use `scanner`."""
         narrowed = self._narrowed(self._condition)
         return whole if narrowed is None else self._filtered(narrowed)
 
@@ -347,7 +347,7 @@ class IndexedDataset(pads.FileSystemDataset):
         return self._condition & condition
 
     def _narrowed(self, condition: Any) -> pads.FileSystemDataset | None:
-        """The dataset of the files that a condition keeps; ``None`` where it keeps all."""
+        """The dataset of the files that a condition keeps; ``None`` if it keeps all."""
         if self._shared is None:
             return None
         shared = self._shared
@@ -370,7 +370,7 @@ class IndexedDataset(pads.FileSystemDataset):
         )
 
     def _part(self, fragment: pads.Fragment, row_groups: list[int]) -> pads.Fragment:
-        """Some row groups of a file, of which nothing is read for that."""
+        """Some row groups of a file, without reading it."""
         whole: Any = fragment
         of_format: Any = self.format
         part: pads.Fragment = of_format.make_fragment(
@@ -409,7 +409,7 @@ class IndexedDataset(pads.FileSystemDataset):
 
 
 def _nothing() -> pads.Fragment:
-    """A file without rows, in memory: nothing is opened to find that there are none."""
+    """A file without rows, in memory, so that no file is opened for an empty result."""
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({}), sink)
     content: Any = pa.BufferReader(sink.getvalue())
@@ -417,7 +417,7 @@ def _nothing() -> pads.Fragment:
 
 
 def _as_expression(condition: Any) -> Any:
-    """A filter as Arrow takes it: DataFusion hands over a scalar where it found a condition to be always false."""
+    """A filter as an Arrow expression: DataFusion passes a scalar for a condition that is always false."""
     return pc.scalar(condition.as_py()) if isinstance(condition, pa.Scalar) else condition
 
 
@@ -434,31 +434,31 @@ def open_indexed(
     progress: Progress | None = None,
     warn: bool = True,
 ) -> IndexedDataset:
-    """Open a folder of Parquet files as a dataset that prunes by their indexes.
+    """Open a folder of Parquet files as a dataset that is pruned with their indexes.
 
     Args:
         root: A folder, a file, or a list of files: paths, or a URI that `pyarrow.fs.FileSystem.from_uri` understands.
-        columns: Use what is known of these columns only; of all by default.
-        trust: ``companion`` believes the indexes whose companion record agrees with the file.  With ``published``, you
-            vouch for the others: each describes ``column`` and holds all its values.  Such an index decides
-            comparisons with ``=`` and ``IN`` only, since a value with a line feed is in it in pieces.
-        column: What indexes without companion record describe, with ``published``.
-        table: A folder with an index table, ``"auto"`` for the one beside the root if there is one; by default, none is
-            used.  It speaks for the files whose size and modification time it knows; the ends of the others are read.
-        filesystem: Where the paths are; by default that of the URI, or the local one.
-        schema: That of the dataset; by default that of the first file.
-        partitioning: As for `pyarrow.dataset.dataset`.  A column that the paths give is never pruned by an index.
-        progress: Called with the files whose ends were read, and how many there are to read.
-        warn: Whether to warn of files without an index; `IndexedDataset.warnings` names them in any case.
+        columns: Only use indexes of these columns; by default, of all.
+        trust: ``companion`` trusts the indexes whose companion record agrees with the file.  With ``published``, you
+            vouch for the others: each describes ``column`` and has all its values.  Such an index only decides
+            comparisons with ``=`` and ``IN``, because it splits a value with a line feed.
+        column: With ``published``, the column of indexes without companion record.
+        table: A folder with an index table, or ``"auto"`` for the table beside the root, if there is one; by default, none is
+            used.  It applies to files with the recorded size and modification time; the ends of other files are read.
+        filesystem: The filesystem of the paths; by default that of the URI, or the local one.
+        schema: The schema of the dataset; by default that of the first file.
+        partitioning: As for `pyarrow.dataset.dataset`.  A column from the paths is never pruned by an index.
+        progress: Called with the number of files whose ends were read, and of all files to read.
+        warn: Whether to warn of files without an index; `IndexedDataset.warnings` lists them in any case.
 
     Raises:
         FileNotFoundError: There is no such folder or file.
-        Refused: The folder is a Delta or Iceberg table, whose files hold rows that it has deleted.
+        Refused: The folder is a Delta or Iceberg table, whose files have rows that the table has deleted.
         ValueError: ``published`` without a column, or arguments that do not fit each other.
-        OSError: The folder cannot be listed, or the first file not be read for its schema.
+        OSError: The folder cannot be listed, or the schema of the first file cannot be read.
 
     Warns:
-        IndexWarning: Once, where files have no index that can be used.
+        IndexWarning: Once, if some files have no usable index.
     """
     if trust == "published" and column is None and columns is not None and len(columns) == 1:
         column = columns[0]

@@ -1,4 +1,4 @@
-"""A file of which the footer is known; blobs of its indexes are read when they are first asked for."""
+"""A file with its parsed footer; blobs of its indexes are read on demand."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from pqassay_spec.directory.entries import EntryKey
 from pqassay_spec.parquet.file import read_footer, read_framing
 
 WORTH = {IndexType.DISTINCT_SET: 4, IndexType.ZONE_SUMS: 1}
-"""An index is read where the rows that it may spare take this many times its bytes; one read with the footer always is."""
+"""An index is read if the rows that it may save have this many times its bytes; an index in the bytes read with the footer always is."""
 
 
 class KnownFile:
-    """One file, and the source from which its blobs are read: what came along with its footer is kept if there are indexes, or always.
+    """One file, and the source of its blobs: bytes that were read with its footer are kept if there are indexes, or always.
 
     Args:
         path: Its path.
-        filesystem: Where it is; ``None`` for that of the computer.
-        types: The types of indexes that are asked for.
-        keeps_tail: Whether what came along with the footer is kept in any case.
+        filesystem: Its filesystem; ``None`` for the local one.
+        types: The requested types of indexes.
+        keeps_tail: Whether bytes that were read with the footer are always kept.
 
     Attributes:
-        name: Its name in messages: of a local file below the working directory, the path from there.
-        size: Its bytes.
+        name: Its name in messages: for a local file below the working directory, the relative path.
+        size: Its size in bytes.
         facts: Its footer, without Arrow's schema.
         directory: Its entries, and the ignored ones.
         length: Bytes of metadata that were read so far.
-        requests: In how many requests.
+        requests: Number of requests for these bytes.
         start: Offset of the first byte that is kept.
 
     Raises:
@@ -79,7 +79,7 @@ class KnownFile:
         )
 
     def drop_tail(self) -> None:
-        """Let go of what came along with the footer, if there are no indexes."""
+        """Free the bytes that were read with the footer, if there are no indexes."""
         if not self.directory.entries:
             self.start, self._tail = self.size, b""
 
@@ -104,25 +104,25 @@ class KnownFile:
 
     @cached_property
     def fields(self) -> dict[str, list[int]]:
-        """The fields at the top level, each with the positions of its leaves."""
+        """The top-level fields, each with the positions of its leaves."""
         by_field: defaultdict[str, list[int]] = defaultdict(list)
         for place, leaf in enumerate(self.facts.leaves):
             by_field[leaf.path[0]].append(place)
         return by_field
 
     def data_length(self, fields: Collection[str], row_groups: Any = slice(None)) -> int:
-        """Bytes of the chunks of some fields at the top level in some row groups."""
+        """Bytes of the chunks of some top-level fields in some row groups."""
         places = [place for name in fields for place in self.fields.get(name, ())]
         return int(self.facts.sizes.lengths[row_groups][:, places].sum())
 
     def is_worth(self, entry: UsableEntry, fields: Collection[str]) -> bool:
-        """Whether to read an entry in order to spare rows of some fields."""
+        """Whether it pays off to read an entry, which may save reading rows of some fields."""
         head = entry.entry.head
         is_here = head.offset >= self.start or head.stored_length <= LOCAL_TAIL
         return is_here or WORTH[entry.type] * head.stored_length <= self.data_length(fields)
 
     def opened(self, entry: UsableEntry) -> OpenIndex | None:
-        """An index, except its values; ``None`` if it is ignored. Raises `OSError`."""
+        """An index without its values; ``None`` if it is ignored. Raises `OSError`."""
         return open_index(Located(entry, self, self.facts.framing, self.facts.metadata, self.directory.aside))
 
 

@@ -1,4 +1,4 @@
-"""Knowledge of the values in the files of a dataset: from their own indexes, and from an index table."""
+"""The known values in the files of a dataset: from their own indexes, and from an index table."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1.companion import parse_companion
 
 AUTO = "auto"
-"""Stands for the index table beside the folder, if there is one."""
+"""The name for the index table beside the folder, if there is one."""
 
 NOT_INDEXED = "it has no IDX1 index, and no matching distinct set"
 
 
 class EngineSets(FileSets):
-    """Sets; those with NaN exclude nothing, since engines disagree about comparisons with NaN."""
+    """Sets for engines; sets with NaN exclude nothing, because engines disagree about comparisons with NaN."""
 
     def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
         """See `FileSets.by_group`."""
@@ -45,16 +45,16 @@ class EngineSets(FileSets):
 
 @dataclass
 class KnownFiles:
-    """The files of a dataset, and what is known of them.
+    """The files of a dataset, with the known facts about them.
 
     Attributes:
         paths: The paths of the files.
         sizes: The sizes of the files in bytes.
         sets: The distinct sets in their index directories, which are read when a condition first names their column.
-        whole: By their columns, the values of whole files.
-        later: By the column that they describe, the IDX1 indexes that did not come along with their footers, by the numbers of their files.
-        described: Says what an index of a file is good for: the column and its values, or why nothing.
-        unknown: For the number of each file of which nothing is known, why.
+        whole: The values of whole files, by column.
+        later: The IDX1 indexes that were not read with their footers, by column and number of the file.
+        described: Returns the column and the values of a file's index, or the reason why it is not usable.
+        unknown: The reason for each file without known values, by its number.
         damaged: The problems of the index table.
     """
 
@@ -82,7 +82,7 @@ class KnownFiles:
         return EngineSets(by_name, self.sets.file_of, len(self.paths))
 
     def know(self, several: Iterable[FileValues]) -> None:
-        """Take in the values of files."""
+        """Add the values of files."""
         by_column: defaultdict[tuple[str, bool], list[FileValues]] = defaultdict(list)
         for one in several:
             by_column[one.column, one.in_pieces].append(one)
@@ -90,7 +90,7 @@ class KnownFiles:
             self.whole[name].append(WholeFiles.of(self.described.schema, values))
 
     def why(self, number: int, condition: Condition | None, sets: FileSets | None, left: Mask) -> str:
-        """The reason to keep or leave out a file, for people."""
+        """The reason why a file is kept or skipped, as text for people."""
         otherwise = self.unknown.get(number, "no index decides the condition")
         if condition is None or sets is None:
             return otherwise
@@ -121,13 +121,13 @@ class KnownFiles:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Reasons that keep files from being skipped, one sentence each."""
+        """Reasons why files can never be skipped, one sentence each."""
         files = [f"{self.paths[number]}: {reason}" for number, reason in sorted(self.unknown.items())]
         return (*self.damaged, *files, *(line for line in self.aside if line not in files))
 
     @property
     def summary(self) -> str:
-        """All of it in one sentence."""
+        """All warnings in one sentence."""
         if not self.unknown and self.damaged:
             return f"the index table is damaged: {self.damaged[0]}"
         if not self.unknown and self.aside:
@@ -152,12 +152,12 @@ def _has_sets(several: Iterable[Any], number: int, start: int, stop: int) -> boo
 
 @dataclass(frozen=True)
 class Described:
-    """What IDX1 indexes are good for in a dataset.
+    """Reads the IDX1 indexes of files for a dataset.
 
     Attributes:
-        schema: That of the dataset.
-        partitions: The columns that folders stand for.
-        columns: The columns that are asked for; ``None`` for all.
+        schema: The schema of the dataset.
+        partitions: The partition columns of folders.
+        columns: The requested columns; ``None`` for all.
         vouched: The column that indexes without companion record describe.
     """
 
@@ -167,7 +167,7 @@ class Described:
     vouched: str | None
 
     def __call__(self, number: int, file: KnownFile) -> FileValues | str:
-        """The values of the column that the index of a file describes; or why they are not known."""
+        """The values of the column that the index of a file describes; or the reason why they are not known."""
         try:
             index = index_of(file, file.facts.framing, file.facts.metadata)
         except NoIndexError:
@@ -185,12 +185,12 @@ class Described:
             return reason
         if reason := self.why_not(column):
             return reason
-        # Values and nulls together make up the rows; a record of neither is about another column.
+        # Values and nulls together must add up to the rows; otherwise the record is about another column.
         may_be_null = record is None or bool(record.null_count) or not index.values
         return FileValues(column, number, index.values, may_be_null, record is None)
 
     def _why_not_trusted(self, index: Extracted) -> str:
-        """Why the values of an index without a companion record that may be trusted do not count; empty if they do."""
+        """Why an index without a trusted companion record is ignored; empty if it is not."""
         if index.layout is not idx1.Layout.PUBLISHED:
             return f"its index has the layout of {index.layout.value}"
         if index.mistrust:
@@ -201,7 +201,7 @@ class Described:
         return f"its index is lossy: the published reader does not get {lost[0][:60]!r}" if lost else ""
 
     def why_not(self, column: str) -> str:
-        """The reason that an index may not decide about a column at the top level; empty if it may."""
+        """Why an index may not be used for a top-level column; empty if it may."""
         about = f"its index describes column {column}, "
         place = self.schema.get_field_index(column)
         if self.columns is not None and column not in self.columns:
@@ -214,13 +214,13 @@ class Described:
         return "" if indexable(kind) else f"{about}which the dataset reads as {kind}"
 
     def why_no_set(self, column: str) -> str:
-        """The reason that sets of a column may not decide; empty if they may."""
+        """Why sets of a column may not be used; empty if they may."""
         if self.schema.get_field_index(column) < 0:
             return "the dataset does not have the column once"
         return "its values are those of the folders' names" if column in self.partitions else ""
 
     def column_of(self, file: KnownFile) -> str | None:
-        """The column whose index would have to be fetched from a file; ``None`` if it came along, or there is none that may be asked."""
+        """The column of an index that must be fetched from a file; ``None`` if it was read with the footer, or is not usable."""
         pairs = {
             pair.key: pair.value or "" for pair in reversed(file.facts.metadata.key_value_metadata or [])
         }
@@ -245,8 +245,8 @@ def know_files(
     table: str | None,
     progress: Progress | None,
 ) -> KnownFiles:
-    """Find out what indexes say about the files of a dataset. See `pqassay_reader.lake.indexed_dataset.open_indexed`."""
-    # Where a folder is called `nation=Peru`, that is what the dataset says about its rows, whatever the file holds.
+    """Find the known values in the files of a dataset. See `pqassay_reader.lake.indexed_dataset.open_indexed`."""
+    # A folder `nation=Peru` decides the value of that column in the dataset, even if the file stores another one.
     partitions = frozenset[str]()
     if listed.partitioning != "hive" or "=" in "".join(listed.paths):
         partitions = frozenset(
@@ -295,7 +295,7 @@ def know_files(
 
 
 Opened = tuple["KnownFile | None", "FileValues | str"]
-"""A file, if its footer can be read; and the values of its IDX1 index, or why they are not known, which is empty if they are read later."""
+"""A file, if its footer can be read; and the values of its IDX1 index, or why they are unknown (empty if they are read later)."""
 
 
 def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -> Iterator[Opened]:
@@ -351,9 +351,9 @@ def _table_folder(listed: ListedFiles, table: str | None) -> str | None:
 def _fresh(
     listed: ListedFiles, schema: pa.Schema, column: str, rows: pa.Table
 ) -> tuple[WholeFiles, list[int]]:
-    """What the rows of a table say about a column of the files as they are now, and the numbers of the files that it knows in an older state.
+    """The values of a column in a table for files in their current state, and the numbers of files in an older state.
 
-    The rows of the latest run of a file count, if all of them describe the file as it is now.
+    The rows of the latest run of a file count, if all of them describe its current state.
     """
     numbers = {listed.relative(path): number for number, path in enumerate(listed.paths)}
     paths: Any = rows.column("path").combine_chunks().dictionary_encode()
@@ -362,10 +362,10 @@ def _fresh(
     runs, sizes, modified, nulls = (
         rows.column(name).to_numpy().astype(np.int64) for name in ("run", "size", "modified", "null_count")
     )
-    latest = np.full(len(listed.paths) + 1, -1, np.int64)  # the last one is that of files which are not there
+    latest = np.full(len(listed.paths) + 1, -1, np.int64)  # the last item is for missing files
     np.maximum.at(latest, file, runs)
     counts = (file >= 0) & (runs == latest[file])
-    # Without a known time it is not known whether the file is the same.
+    # Without a modification time, it is unknown whether the file has changed.
     same = (sizes == np.array([*listed.sizes, -1])[file]) & (modified != 0)
     same &= modified == np.array([*listed.modified, -1])[file]
     is_known = latest >= 0
@@ -373,7 +373,7 @@ def _fresh(
     is_fresh[file[counts & ~same]] = is_known[-1] = is_fresh[-1] = False
     chosen = np.flatnonzero(counts & is_fresh[file])
     chosen = chosen[np.argsort(file[chosen], kind="stable")]
-    # To choose rows, and to order them, copies every value.
+    # Selecting rows, and sorting them, copies every value.
     if len(chosen) < len(rows) or (np.diff(chosen) < 0).any():
         rows = rows.take(chosen)
     values: Any = rows.column("value").combine_chunks().dictionary_encode()
@@ -389,7 +389,7 @@ def _fresh(
         np.concatenate([[0], np.cumsum(counted)]).astype(np.int64),
         values.indices.drop_null().to_numpy().astype(np.int64),
         values.dictionary,
-        # A dot may join names: in another file the column may be nested, and this one all null.
+        # A dot may join names: the column may be nested in another file, and be all null there.
         may_be_null | (counted == 0) | ("." in column),
     )
     return facts, np.flatnonzero(is_known & ~is_fresh).tolist()

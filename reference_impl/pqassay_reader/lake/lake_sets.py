@@ -1,4 +1,4 @@
-"""The distinct sets of many files, each read when a condition first names its column, and side by side for all files."""
+"""The distinct sets of many files, read when a condition first names their column, in parallel for all files."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ LOCAL_THREADS, REMOTE_THREADS = 4, 16
 """Files that are read at the same time."""
 
 Progress = Callable[[int, int], object]
-"""Called with the number of files that are done, and how many there are."""
+"""Called with the number of completed files, and of all files."""
 
 Fields = Callable[[KnownFile], Collection[str]]
-"""The fields at the top level of a file that would be read without its sets."""
+"""A function that returns the top-level fields of a file that would be read without its sets."""
 
 
 class DistinctSets:
     """The distinct sets in the index directories of files. Row groups are numbered through all files.
 
     Args:
-        files: The files; of one without a footer that can be read ``None``, which counts as one row group.
-        schema: That of the dataset.
-        partitions: The columns that folders stand for: what a file says about such a column does not count.
-        threads: Files that are read at the same time.
+        files: The files; ``None`` for a file without a readable footer, which counts as one row group.
+        schema: The schema of the dataset.
+        partitions: The partition columns of folders: values in a file do not count for them.
+        threads: Number of files that are read at the same time.
 
     Attributes:
-        first: For each file the number of its first row group, and behind them that of all.
-        file_of: For each row group its file.
-        group_of: For each row group its position in the file.
-        unfit: For each file with an index of another type than its column has in the dataset, a message.
+        first: For each file the number of its first row group, followed by the number of all row groups.
+        file_of: For each row group, the number of its file.
+        group_of: For each row group, its position in the file.
+        unfit: For each file with an index whose type differs from its column in the dataset, a message.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class DistinctSets:
         self._asked: set[tuple[int, EntryKey]] = set()
 
     def fitting(self, file: KnownFile, name: str, values: Any) -> Any:
-        """Values of an index in the type that their column has in the dataset; ``None`` where they are not the same values there."""
+        """Values of an index in the type of their column in the dataset; ``None`` if the conversion would change them."""
         try:
             path, kind = find_column(self.schema, name)
             fitted = None if path[0] in self.partitions else cast_exactly(values, compared_type(kind))
@@ -70,7 +70,7 @@ class DistinctSets:
         return fitted
 
     def of(self, names: Collection[str], fields: Fields) -> dict[str, list[ColumnSets]]:
-        """The distinct sets of some columns that are worth their bytes, or were read before.
+        """The distinct sets of some columns that are worth reading, or were read before.
 
         Args:
             names: The columns.
@@ -128,7 +128,7 @@ class DistinctSets:
 
 
 def cast_exactly(values: Any, kind: Any) -> Any:
-    """Values in another type; ``None`` where they are not the same values there."""
+    """Values in another type; ``None`` if the conversion would change them."""
     if values.type == kind:
         return values
     if not _is_wider(values.type, kind):
@@ -140,11 +140,11 @@ def cast_exactly(values: Any, kind: Any) -> Any:
 
 
 def _is_wider(kind: Any, other: Any) -> bool:
-    """Whether values of a type are those of another, stored in another way or in a wider one, as far as they fit into it."""
+    """Whether values of one type keep their meaning in another: stored differently, or in a wider type, if they fit."""
     if pa.types.is_integer(kind):
         return pa.types.is_integer(other) or (pa.types.is_decimal(other) and other.scale == 0)
     if pa.types.is_timestamp(kind):
-        # What a clock shows is another moment in each zone.
+        # A local time is a different timestamp in each zone.
         return pa.types.is_timestamp(other) and (kind.tz is None) == (other.tz is None)
     if pa.types.is_decimal(kind):
         return pa.types.is_decimal(other) and other.scale == kind.scale

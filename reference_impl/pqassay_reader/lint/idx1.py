@@ -1,6 +1,6 @@
-"""Looking at an IDX1 index as a careful reader does: its form, and whether it holds the values of its column.
+"""Check an IDX1 index as a careful reader does: its form, and whether it has the values of its column.
 
-The reference's own opinion, without the judge: the first thing that is wrong is raised.
+It is the reference's own check, without the judge, and raises the first error.
 
 Source: chapter ``idx1.md``.
 """
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
-    """Raise what is wrong with the index of a file; a file without one is in order.
+    """Raise an error if the index of a file is wrong; a file without an index is accepted.
 
     Args:
         path: A local Parquet file.
-        column: The column that the index describes, its path joined by dots; the companion record's if not given, else
+        column: The column that the index describes, as a path joined by dots; by default the companion record's column, or
             any string column that fits.
 
     Raises:
@@ -124,7 +124,7 @@ def _true(
     index: Extracted,
     companion: idx1_companion.Companion | None,
 ) -> None:
-    """Compare the index with its column, or with every string column where none is named."""
+    """Compare the index with its column, or with every string column if no column is named."""
     from pqassay_reference.columns.column_values import read_distinct_values  # noqa: PLC0415 - what is malformed is refused without pyarrow
 
     names = [leaf.name for leaf in leaves(metadata) if is_string(leaf) and not leaf.max_repetition_level]
@@ -140,7 +140,7 @@ def _true(
 def _difference(
     name: str, there: DistinctValues, found: Extracted, companion: idx1_companion.Companion | None
 ) -> str:
-    """The first mistake of the index about a column; empty if there is none."""
+    """The first error of the index about a column; empty if there is none."""
     for value in sorted(there.values):
         if idx1.SEPARATOR in value:
             return f"column {name} holds {value!r}; readers split a value with a line feed"

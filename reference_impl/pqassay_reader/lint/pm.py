@@ -1,8 +1,8 @@
-"""Looking at a ``_pm`` as a careful reader does: its parts, how they lie to each other, and the whole chain of snapshots.
+"""Check a ``_pm`` as a careful reader does: its parts, their places, and the whole chain of snapshots.
 
-The reference's own opinion, without the judge: the first thing that is wrong is raised.  Problems that only
-waste space or time are not reported.  The Parquet file beside it is looked at by
-`pqassay_reader.lint.pm_data`.
+It is the reference's own check, without the judge, and raises the first error.  Problems that only
+waste space or time are not reported.  `pqassay_reader.lint.pm_data` compares the Parquet file
+beside it.
 
 Source: chapter ``pm.md``.
 """
@@ -57,7 +57,7 @@ from pqassay_spec.pm.txn import Txn
 
 
 def lint_file(path: str | os.PathLike[str]) -> None:
-    """Raise what is wrong with a ``_pm``, or with what it says about the ``data.parquet`` beside it.
+    """Raise an error if a ``_pm``, or its description of the ``data.parquet`` beside it, is wrong.
 
     Raises:
         FormatError: The file is wrong, or does not fit the Parquet file.
@@ -76,7 +76,7 @@ def lint_file(path: str | os.PathLike[str]) -> None:
 
 
 def _pinned(snapshots: Sequence[Snapshot], txn: Txn, data: Path) -> None:
-    """The snapshot that the table's transaction pins is there, and so is all of the Parquet file that it describes."""
+    """Check that the snapshot which the table's transaction pins exists, and that its Parquet file is complete."""
     partitions = [each for each in txn.partitions if each.is_parquet]
     partition = partitions[0] if len(partitions) == 1 else txn.partition_in(data.absolute().parent.name)
     if partition is None or not partition.is_parquet:
@@ -90,7 +90,7 @@ def _pinned(snapshots: Sequence[Snapshot], txn: Txn, data: Path) -> None:
 
 @dataclass(frozen=True)
 class Linted:
-    """A file that was looked at: its header, its snapshots, the newest first, and the blocks of all of them by offset."""
+    """A checked file: its header, its snapshots, the newest first, and the blocks of all of them by offset."""
 
     header: Header
     snapshots: Sequence[Snapshot]
@@ -98,10 +98,10 @@ class Linted:
 
 
 def lint(source: Source) -> Linted:
-    """Raise what is wrong with a ``_pm``.
+    """Raise an error if a ``_pm`` is wrong.
 
     Raises:
-        Malformed: With the rule, the field and the offset as far as they are known.
+        Malformed: With the rule, and the field and the offset if they are known.
     """
     size = pm_header.read_committed_size(source)
     header = pm_header.read_header(source, size)
@@ -257,7 +257,7 @@ def _chain(snapshots: Sequence[Snapshot]) -> None:
 
 
 def _extents(header: Header, snapshot: Snapshot, snapshots: Sequence[Snapshot]) -> None:
-    """The blocks of a snapshot lie apart from each other and from earlier footers."""
+    """Check that the blocks of a snapshot do not overlap each other or earlier footers."""
     field, size = f"{snapshot.path}.row_group_entries", header.block_size
     starts = sorted(snapshot.blocks)
     for first, second in pairwise(starts):
@@ -272,7 +272,7 @@ def _extents(header: Header, snapshot: Snapshot, snapshots: Sequence[Snapshot]) 
 
 
 def _block(source: Source, header: Header, block: Block, end: int) -> None:
-    """Look at a block; ``end`` is where whatever follows it begins."""
+    """Check a block; ``end`` is the start of the next structure."""
     for position, (column, chunk) in enumerate(zip(header.descriptors, block.chunks, strict=True)):
         path = f"blocks[{block.offset}].column_chunks[{position}]"
         rows, values = block.num_rows, chunk.num_values
@@ -324,7 +324,7 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
 
 
 def _bound(source: Source, block: Block, position: int, side: Side, statistic: Statistic, end: int) -> bytes:
-    """The bytes of a statistic, which is where it should."""
+    """The bytes of a statistic, after checking its place."""
     path = f"blocks[{block.offset}].column_chunks[{position}].{side.field}"
     bound = pm_block.read_statistic(source, block, position, side, end) or b""
     if statistic.inlined:
@@ -353,7 +353,7 @@ def _width(column: pm.ColumnDescriptor) -> int | None:
 
 
 def _in_order(column: pm.ColumnDescriptor, least: bytes, greatest: bytes) -> bool:
-    """True if one bound is not above the other, in one of the orders that they may have been found in."""
+    """Whether the lower bound is not above the upper one, in at least one order that the writer may have used."""
     orders = [
         (first, second)
         for first, second in zip(_readings(column, least), _readings(column, greatest), strict=True)
@@ -363,7 +363,7 @@ def _in_order(column: pm.ColumnDescriptor, least: bytes, greatest: bytes) -> boo
 
 
 def _readings(column: pm.ColumnDescriptor, raw: bytes) -> list[Any]:
-    """A bound as Python values, in each order that its column may have."""
+    """A bound as Python values, in each possible order of its column."""
     tag = type_tag(column.type)
     if column.physical_type in PLAIN_FORMATS:
         code = PLAIN_FORMATS[PhysicalType(column.physical_type)]
@@ -378,11 +378,11 @@ def _readings(column: pm.ColumnDescriptor, raw: bytes) -> list[Any]:
     return [raw, signed] if tag not in set(ColumnType) else [raw]
 
 
-# ----------------------------------------------------------------------------------- what blocks are used for
+# --------------------------------------------------------------------------------------------- uses of blocks
 
 
 def _ranges(linted: Linted, snapshot: Snapshot) -> None:
-    """The chunks of a snapshot lie in the body of its Parquet file, apart from each other."""
+    """Check that the chunks of a snapshot are in the body of its Parquet file and do not overlap."""
     field, end = f"{snapshot.path}.row_group_entries", snapshot.fields.parquet_footer_offset
     ranges = sorted(
         (chunk.byte_range_start, chunk.byte_range_start + chunk.total_compressed)
@@ -398,7 +398,7 @@ def _ranges(linted: Linted, snapshot: Snapshot) -> None:
 
 
 def _times(source: Source, linted: Linted, snapshot: Snapshot) -> None:
-    """The row groups ascend by the designated timestamp."""
+    """Check that the row groups ascend by the designated timestamp."""
     position = linted.header.fixed.designated_timestamp
     if position == NO_COLUMN or linted.header.descriptors[position].physical_type not in INTEGERS:
         return
@@ -416,7 +416,7 @@ def _times(source: Source, linted: Linted, snapshot: Snapshot) -> None:
 
 
 def _blooms(source: Source, linted: Linted, snapshot: Snapshot, following: Sequence[int]) -> None:
-    """Bloom filters lie where they may, apart from each other."""
+    """Check that bloom filters are at allowed places and do not overlap."""
     header = linted.header
     if not snapshot.bloom_count:
         return
@@ -446,7 +446,7 @@ def _blooms(source: Source, linted: Linted, snapshot: Snapshot, following: Seque
 
 
 def _statistics_end(block: Block) -> int:
-    """Offset behind the statistics of a block that are out of line."""
+    """Offset of the end of the block's out-of-line statistics."""
     found = [
         pm_block.find_statistic(block, position, side)
         for position in range(len(block.chunks))

@@ -1,4 +1,4 @@
-"""Comparing a ``_pm`` with the Parquet file beside it: with its footer, and with its values.
+"""Compare a ``_pm`` with the Parquet file beside it: with its footer, and with its values.
 
 The expected snapshot is derived from the Parquet footer and compared; then the columns are decoded.
 
@@ -37,7 +37,7 @@ from pqassay_spec.pm.value import SnapshotChunk, SnapshotColumn, SnapshotValue
 def lint_data(
     source: Source, header: Header, snapshots: Sequence[Snapshot], path: str | os.PathLike[str]
 ) -> None:
-    """Raise what is wrong with what a ``_pm`` says about a Parquet file.
+    """Raise an error if the description of a Parquet file in a ``_pm`` is wrong.
 
     Args:
         source: The ``_pm``.
@@ -57,7 +57,7 @@ def lint_data(
 
 
 class _Described(NamedTuple):
-    """The snapshot that the footer of a Parquet file asks for: rewritten, and as QuestDB first writes it."""
+    """The expected snapshots for the footer of a Parquet file: as a rewritten file, and as QuestDB first writes it."""
 
     value: SnapshotValue
     encoded: SnapshotValue
@@ -65,9 +65,9 @@ class _Described(NamedTuple):
 
 
 def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _Described]:
-    """The snapshot of the Parquet file that is there, and what that file has to say.
+    """The snapshot for the current Parquet file, and the expected snapshots of that file.
 
-    Behind what the newest describes, there may be bytes that are not published yet; an earlier one has to describe all.
+    After the part that the newest snapshot describes, the file may have unpublished bytes; earlier snapshots must describe the whole file.
     """
     exact = [one for one in snapshots if one.fields.parquet_file_size == data.size]
     unpublished = [one for one in snapshots[:1] if one.fields.parquet_file_size < data.size]
@@ -140,7 +140,7 @@ def _compare_chunks(stored: SnapshotChunk, true: SnapshotChunk, path: str) -> No
     _require_equal("PM-112", f"{path}.num_values", stored.num_values, true.num_values)
     ranges = (stored.offset, stored.length), (true.offset, true.length)
     _require_equal("PM-113", f"{path}.byte_range_start", *ranges)
-    # What one of the two leaves out is a loss, no contradiction.
+    # If only one of the two has a fact, that is a loss, not a contradiction.
     for rule, name in (
         ("PM-114", "null_count"),
         ("PM-115", "distinct_count"),
@@ -189,7 +189,7 @@ def _column(snapshot: SnapshotValue, position: int, parquet: pq.ParquetFile, pat
 
 
 def _plain(values: Any) -> Any:
-    """Values of the physical type, as far as Arrow has them: whole numbers for times, bytes for text."""
+    """Values in the physical type, if Arrow supports it: whole numbers for times, bytes for text."""
     if isinstance(values.type, pa.BaseExtensionType):
         values = values.storage
     kind = values.type
@@ -220,14 +220,14 @@ def _bounds(column: SnapshotColumn, chunk: SnapshotChunk, values: Any, field: st
 
 
 def _comparable(kind: Any, value: Any) -> Any:
-    """A value as `_read_bound` gives it."""
+    """A value in the form of `_read_bound`."""
     if pa.types.is_decimal(kind) and value is not None:
         return int(value.scaleb(kind.scale))
     return value
 
 
 def _read_bound(column: SnapshotColumn, kind: Any, bound: bytes) -> Any:
-    """A bound in the order of its column's values."""
+    """A bound in a form that can be compared with its column's values."""
     if pa.types.is_decimal(kind) and column.physical_type not in PLAIN_FORMATS:
         return int.from_bytes(bound, "big", signed=True)
     if pa.types.is_boolean(kind):
@@ -247,7 +247,7 @@ def _bloom(column: SnapshotColumn, bitset: bytes, values: Any, field: str) -> No
 
 
 def _encoded(column: SnapshotColumn, value: Any) -> bytes | None:
-    """A value in PLAIN encoding, without length prefix; ``None`` where its length is not known."""
+    """A value in PLAIN encoding, without length prefix; ``None`` if its length is unknown."""
     if column.physical_type in PLAIN_FORMATS:
         code = PLAIN_FORMATS[PhysicalType(column.physical_type)]
         return struct.pack(code.upper() if isinstance(value, int) and value >= 0 else code, value)

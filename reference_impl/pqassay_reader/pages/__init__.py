@@ -1,5 +1,5 @@
-"""Pages and row groups that a condition leaves to be read, by what a file says about each chunk and page.
+"""The pages and row groups that must be read for a condition, according to claims about each chunk and page.
 
-Contents: the claims of one column chunk and when they count, the selection of rows by them, and by distinct sets.  What never
-comes in: files as a whole, requests, and the order in which things are read; that is `pqassay_reader.query`.
+Contents: the claims of one column chunk and when they count, and the selection of rows by these claims and by distinct sets.
+Excluded: files as a whole, requests, and the order of reading; see `pqassay_reader.query`.
 """

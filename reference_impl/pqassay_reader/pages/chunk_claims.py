@@ -1,9 +1,9 @@
 """The claims of one column chunk: statistics, bloom filter, column index and offset index, and when they count.
 
-An index may save work, it may never decide more than it knows.  So a structure counts only if it agrees with
+An index may save work, but never excludes more than it proves.  A structure therefore only counts if it agrees with
 itself and with related structures: lists of equal length, bounds that are values of the type and in order,
-counts that add up, ascending rows and places.  Bounds count only under an order that is known; zeros have two
-signs, and NaN is nowhere in them.
+counts that add up, ascending rows and places.  Bounds only count under a known order; zeros have two
+signs, and bounds do not include NaN.
 
 Source: chapters ``page_index.md`` and ``bloom.md``; the search is that of `pqassay_spec.parquet.page_search`.
 """
@@ -51,13 +51,13 @@ from pqassay_spec.parquet.thrift import (
 )
 
 Side = tuple[Condition, bytes | None]
-"""A comparison, and the PLAIN bytes of its constant; ``None`` where the column stores no such bytes."""
+"""A comparison, and the PLAIN bytes of its constant; ``None`` if the column does not store such bytes."""
 
 SORTED = (BoundaryOrder.ASCENDING, BoundaryOrder.DESCENDING)
 
 
 class Mistrusted(Exception):  # noqa: N818 - says what is wrong with a structure, which is then not used
-    """A structure of an index contradicts itself or its neighbors."""
+    """A structure of an index contradicts itself or a related structure."""
 
 
 @contextmanager
@@ -74,16 +74,16 @@ def _ascends(values: list[Any], *, strictly: bool = False) -> bool:
 
 @dataclass
 class ChunkClaims:
-    """One column chunk with what is attached to it, read when first asked for.
+    """One column chunk with its index structures, which are read on demand.
 
     Attributes:
         source: The file.
-        body: Where the body begins and ends.
-        row_count: Rows of its row group.
+        body: Start and end offset of the body.
+        row_count: Number of rows of its row group.
         chunk: The facts of the footer about it.
         leaf: Its column.
         column_order: The facts of the footer about the column's order.
-        used: Names of what took part in a decision.
+        used: Names of the structures that were used in a decision.
     """
 
     source: Source
@@ -96,14 +96,14 @@ class ChunkClaims:
 
     @property
     def facts(self) -> ColumnMetaData:
-        """The metadata. Raises `Mistrusted` if it is encrypted, or about another file."""
+        """The metadata. Raises `Mistrusted` if it is encrypted, or describes a chunk in another file."""
         if self.chunk.meta_data is None or self.chunk.file_path or self.chunk.crypto_metadata is not None:
             raise Mistrusted("the chunk cannot be read here")
         return self.chunk.meta_data
 
     @property
     def is_readable(self) -> bool:
-        """True if its metadata is here, and is that of its column."""
+        """Whether its metadata is in this file, and fits its column."""
         try:
             return self.leaf.is_at(self.facts.path_in_schema)
         except Mistrusted:
@@ -111,12 +111,12 @@ class ChunkClaims:
 
     @cached_property
     def order(self) -> Order | None:
-        """The order of its values; ``None`` where it is not known."""
+        """The order of its values; ``None`` if it is unknown."""
         return order_of(self.leaf.element, self.column_order)
 
     @property
     def is_flat(self) -> bool:
-        """True if every row holds one entry."""
+        """Whether every row has exactly one entry."""
         return not self.leaf.max_repetition_level
 
     # ------------------------------------------------------------------------------------------ its structures
@@ -208,7 +208,7 @@ class ChunkClaims:
 
     @cached_property
     def summary(self) -> ColumnIndex:
-        """The statistics of the chunk as the index of a column of one page. Raises `Mistrusted`."""
+        """The statistics of the chunk as a column index with one page. Raises `Mistrusted`."""
         stored, count = self.facts.statistics, self.facts.num_values
         if stored is None or (stored.null_count is not None and not 0 <= stored.null_count <= count):
             raise Mistrusted("there are no statistics")
@@ -226,7 +226,7 @@ class ChunkClaims:
 
     @property
     def has_bounds(self) -> bool:
-        """True if the statistics hold both bounds."""
+        """Whether the statistics have both bounds."""
         stored = self.facts.statistics
         return stored is not None and stored.min_value is not None and stored.max_value is not None
 
@@ -242,18 +242,18 @@ class ChunkClaims:
         if self.facts.bloom_filter_length not in (None, bloom_filter.length):
             raise Mistrusted("the bloom filter has another length than the footer says")
         if not bloom_filter.bitset.strip(b"\0"):
-            # The chunk has no values; the null count tells as much.
+            # The chunk has no values; the null count shows the same.
             raise Mistrusted("the bloom filter is empty")
         return bloom_filter.bitset
 
     # -------------------------------------------------------------------------------------------- its decisions
 
     def may_match(self, test: ColumnTest, *, asks_bloom: bool = True) -> bool:
-        """Whether any row of the chunk may satisfy a test, by its statistics and its bloom filter.
+        """Whether any row of the chunk may satisfy a test, according to its statistics and its bloom filter.
 
         Args:
             test: The test.
-            asks_bloom: Whether the bloom filter is read; without, nothing is read.
+            asks_bloom: Whether the bloom filter is used; without it, nothing is read.
         """
         if not self.is_flat or not self.row_count:
             return True
@@ -279,7 +279,7 @@ class ChunkClaims:
         return False
 
     def rows(self, test: ColumnTest) -> Rows:
-        """The rows whose value may satisfy a test, by the bounds of their pages. See `may_match`."""
+        """The rows whose value may satisfy a test, according to the bounds of their pages. See `may_match`."""
         everything = [range(self.row_count)]
         if not self.is_flat or not self.row_count:
             return everything
@@ -299,7 +299,7 @@ class ChunkClaims:
         return rows_of_pages(self.offset_index, self.row_count, sorted(pages))
 
     def _sides(self, test: ColumnTest, ends: Sides) -> list[Side]:
-        """The comparisons that the values of an interval satisfy, with the bytes of what they are compared with."""
+        """The comparisons for the values of an interval, with the bytes of their constants."""
         return [
             (cast("Condition", name), plain_bytes(self.leaf, test.kind.constant(value)))
             for name, value in ends
@@ -308,7 +308,7 @@ class ChunkClaims:
     def _pages_between(
         self, index: ColumnIndex, order: Order | None, sides: Sequence[Side], *, is_sorted: bool
     ) -> set[int]:
-        """The pages that may hold a value of an interval: by halving where the bounds are sorted, else by looking at each."""
+        """The pages that may have a value of an interval: by binary search if the bounds are sorted, otherwise by testing each page."""
         pages: set[int] | None = None
         for name, raw in sides:
             if order is None or raw is None:
@@ -322,7 +322,7 @@ class ChunkClaims:
         return set(candidate_pages(index, None, "is not null")) if pages is None else pages
 
     def _is_not_held(self, raw: bytes) -> bool:
-        """True if the bloom filter leaves no row. Zeros of both signs are equal, and hash apart; NaN equals nothing."""
+        """Whether the bloom filter excludes a value. Zeros of both signs are equal, but have different hashes; NaN equals nothing."""
         try:
             bitset = self.bitset
         except Mistrusted:
@@ -332,7 +332,7 @@ class ChunkClaims:
 
 
 def _beside_intervals(index: ColumnIndex, order: Order | None, values: Values) -> list[int]:
-    """The pages that may hold a null or a NaN that is in a set, or any value where all values are."""
+    """The pages that may have a null or a NaN that is in the set, or any value if the set has all values."""
     pages: set[int] = set()
     if values.null:
         pages.update(candidate_pages(index, None, "is null"))

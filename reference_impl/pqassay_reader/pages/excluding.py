@@ -1,8 +1,8 @@
 """The row groups, and rows by pages, that a condition keeps according to the distinct sets in index directories.
 
-A part of the file is left out if the condition is true for no value that its set allows.  A test of one
-column, or several joined, is tried on the values themselves, so every test of a column can be decided.  If
-AND joins tests on several columns, one is enough to leave a part out; joined by OR, each has to.
+A part of the file is excluded if the condition is false for all values in its set.  A test of one
+column, or several joined tests, is evaluated on the values themselves, so every test of a column can be decided.  If
+AND joins tests on several columns, one false test excludes a part; if OR joins them, all must be false.
 
 Source: chapter ``directory.md``, section "Distinct sets".
 """
@@ -39,11 +39,11 @@ class Truth(NamedTuple):
 
 
 class ColumnSets:
-    """The sets of one column of one granularity, in the type in which conditions compare the column.
+    """The sets of one column with one granularity, in the type in which conditions compare the column.
 
     Args:
-        sets: As they were read.
-        name: The column names in conditions.
+        sets: The sets as they were read.
+        name: The name of the column in conditions.
         kind: The type in which it is compared.
 
     Attributes:
@@ -60,7 +60,7 @@ class ColumnSets:
 
     @cached_property
     def _distinct(self) -> tuple[Any, Numbers]:
-        """Each distinct value, null and NaN; and for each value of each set its place among them."""
+        """The distinct values, null and NaN; and for each value of each set, its position among them."""
         encoded = self.values.dictionary_encode()
         kind = encoded.dictionary.type
         nan = math.nan if pa.types.is_floating(kind) else None
@@ -86,19 +86,19 @@ class ColumnSets:
 
 
 class FileSets:
-    """All sets of one file, or of many, asked for row groups or for rows.
+    """All sets of one file, or of many, for excluding row groups or rows.
 
     Args:
-        columns: For each column by the name that conditions call it, its sets; of several granularities or none.
-        file_of: For each row group the number of its file, which sets of whole files have in place of a row group's.
-        files: How many files there are.
+        columns: For each column, by its name in conditions, its sets, which may have several granularities.
+        file_of: For each row group the number of its file; sets of whole files are found by it.
+        files: Number of files.
     """
 
     def __init__(self, columns: Mapping[str, Sequence[ColumnSets]], file_of: Numbers, files: int = 1) -> None:
         self.columns, self._file_of, self._files = columns, file_of, files
 
     def has_any(self, granularities: Collection[Granularity]) -> bool:
-        """Whether there is a set of one of some granularities."""
+        """Whether there is a set with one of the granularities."""
         return any(one.sets.granularity in granularities for sets in self.columns.values() for one in sets)
 
     def row_groups(self, condition: Condition, granularities: Collection[Granularity]) -> Mask:
@@ -106,7 +106,7 @@ class FileSets:
 
         Args:
             condition: The condition.
-            granularities: The row groups that the sets keep; sets of pages exclude a row group if they
+            granularities: The granularities of the sets to use; sets of pages exclude a row group if they
                 exclude every page.
         """
 
@@ -142,11 +142,11 @@ class FileSets:
         return folded(condition, of_test, lambda parts: reduce(intersection, parts, everything), union)
 
     def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
-        """What is true of the parts of a set, for each row group: of any part in it.
+        """Convert a mask of the parts of a set to a mask of row groups: true if it is true of any part in the row group.
 
         Args:
             one: The set.
-            mask: What is true of its parts.
+            mask: The mask of its parts.
             otherwise: The assumed result for a row group that the set does not describe.
         """
         by_file = one.sets.granularity is Granularity.FILE
@@ -161,17 +161,17 @@ class FileSets:
 
 
 def all_masks(masks: Iterable[Mask]) -> Mask:
-    """Where all masks are true; everywhere if there are none."""
+    """The conjunction of masks; true everywhere if there are none."""
     return reduce(np.logical_and, masks, np.ones((), np.bool_))
 
 
 def any_mask(masks: Iterable[Mask]) -> Mask:
-    """Where any mask is true; nowhere if there are none."""
+    """The disjunction of masks; false everywhere if there are none."""
     return reduce(np.logical_or, masks, np.zeros((), np.bool_))
 
 
 def _rows(one: ColumnSets, mask: Mask, row_group: int, everything: Rows) -> Rows:
-    """The rows of a row group that are in parts of which something is true."""
+    """The rows of a row group in parts for which the mask is true."""
     parts = one.sets.parts
     if one.sets.granularity is Granularity.FILE:
         return everything if mask[0] else []

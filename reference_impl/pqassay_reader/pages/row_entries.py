@@ -1,6 +1,6 @@
-"""Entries of nested columns: how many values, nulls and empty lists each row has in a leaf, counted from what was decoded.
+"""Entries of nested columns: the number of values, nulls and empty lists that each row has in a leaf, counted from decoded values.
 
-Page headers count entries, and only those of version 2 count rows as well.  So these counts tell where the pages of a list begin.
+Page headers count entries, but only those of version 2 also count rows.  These counts therefore show where the pages of a list begin.
 
 Source: apache/parquet-format, ``README.md``, section "Nested Encoding".
 """
@@ -18,14 +18,14 @@ Counts = NDArray[np.int64]
 
 
 def row_entries(values: Any, leaf: int) -> Counts:
-    """The entries of each row.
+    """The number of entries of each row.
 
     >>> row_entries(pa.chunked_array([pa.array([[1, 2], [], None])]), 0).tolist()
     [2, 1, 1]
 
     Args:
         values: A chunked array.
-        leaf: Position of the leaf among those of the type, depth first.
+        leaf: Position of the leaf among the leaves of the type, depth first.
     """
     counts = [_entries(piece, leaf) for piece in values.chunks]
     return np.concatenate(counts) if counts else np.zeros(0, np.int64)
@@ -72,7 +72,7 @@ def _of_fixed_lists(array: Any, leaf: int) -> Counts:
 
 
 def _leaves(kind: Any) -> int:
-    """The leaves of a type."""
+    """The number of leaves of a type."""
     if isinstance(kind, pa.BaseExtensionType):
         return _leaves(kind.storage_type)
     if pa.types.is_nested(kind):

@@ -1,4 +1,4 @@
-"""Selection of rows: those of a row group that a condition keeps, by everything that the file says about its values.
+"""Selection of rows: the rows of a row group that a condition keeps, according to all metadata about its values.
 
 The result is ranges of rows; the offset indexes give the pages of each column with these rows.  A conjunction
 keeps the rows that all of its parts keep, a disjunction the rows that any part keeps.
@@ -20,7 +20,7 @@ Chunk = TypeVar("Chunk")
 
 
 def by_statistics(chunk: ChunkClaims, test: ColumnTest) -> Rows:
-    """All rows of the row group, or none, and nothing is read for it."""
+    """All rows of the row group, or none; nothing is read."""
     return [range(chunk.row_count)] if chunk.may_match(test, asks_bloom=False) else []
 
 
@@ -40,9 +40,9 @@ def rows_left(
 
     Args:
         condition: The condition.
-        chunks: The chunk of a column by the name that conditions call it; ``None`` where nothing is known of it.
-        row_count: Rows of the row group.
-        answer: The rows of a chunk for which a test may be true.
+        chunks: Returns the chunk of a column by its name in conditions; ``None`` if it is unknown.
+        row_count: Number of rows of the row group.
+        answer: Returns the rows of a chunk for which a test may be true.
     """
     everything = [range(row_count)] if row_count else []
 
@@ -57,7 +57,7 @@ def rows_left(
 
 
 def _met(parts: Iterable[Rows], everything: Rows) -> Rows:
-    """What all parts leave; once nothing is left, no other part is asked, so that nothing more is read for it."""
+    """The rows that all parts keep; once no row is left, later parts are not evaluated, which saves reads."""
     left = everything
     for part in parts:
         left = intersection(left, part)

@@ -1,4 +1,4 @@
-"""The distinct values of one column in whole files, as IDX1 indexes and an index table have them, in the form of distinct sets."""
+"""The distinct values of one column in whole files, from IDX1 indexes or an index table, in the form of distinct sets."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pqassay_spec.directory.codes import Granularity
 from pqassay_spec.idx1 import blob as idx1
 
 SHOWN = 3
-"""Values that an explanation names."""
+"""Most values in an explanation."""
 
 LONGEST = 60
-"""Characters of a value that it repeats."""
+"""Most characters of a value in an explanation."""
 
 
 def indexable(kind: Any) -> bool:
-    """Whether the values of a type can be compared with what an index has: text, in any form."""
+    """Whether the values of a type can be compared with those of an index: whether it is text, in any form."""
     types = pa.types
     if types.is_dictionary(kind):
         return indexable(kind.value_type)
@@ -42,8 +42,8 @@ class FileValues(NamedTuple):
         column: The column, at the top level.
         file: Number of the file.
         values: The distinct values.
-        may_be_null: Whether the column may hold nulls.
-        in_pieces: Whether a line feed may be part of a value, which is in the index in pieces then.
+        may_be_null: Whether the column may have nulls.
+        in_pieces: Whether values may have line feeds, at which the index splits them.
     """
 
     column: str
@@ -57,14 +57,14 @@ class WholeFiles(ColumnSets):
     """The values of one column in many files.
 
     Args:
-        name: The column.
+        name: The name of the column.
         kind: The type in which it is compared.
         files: Numbers of the files.
-        starts: Where the values of each file begin in ``codes``, and where the last ones end.
-        codes: For each value of each file its place in ``values``.
+        starts: The position of the first value of each file in ``codes``, and the end of the last file.
+        codes: For each value of each file, its position in ``values``.
         values: The distinct values of all files.
-        nulls: For each file, whether the column may hold nulls.
-        in_pieces: Whether a line feed may be part of a value, which is in the index in pieces then.
+        nulls: For each file, whether the column may have nulls.
+        in_pieces: Whether values may have line feeds, at which the index splits them.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class WholeFiles(ColumnSets):
 
     @classmethod
     def of(cls, schema: pa.Schema, several: Sequence[FileValues]) -> WholeFiles:
-        """Gather the values of a column in single files; ``schema`` says what type it has."""
+        """Collect the values of a column in single files; ``schema`` gives its type."""
         first = several[0]
         texts = chain.from_iterable(one.values for one in several)
         encoded: Any = pa.array(texts, pa.string()).dictionary_encode()
@@ -110,11 +110,11 @@ class WholeFiles(ColumnSets):
         return truth if self._decides(test) else truth._replace(may=np.ones_like(truth.may))
 
     def decides(self, condition: Condition) -> bool:
-        """Whether the values say all that a condition asks of their column."""
+        """Whether the values are enough to decide a condition on their column."""
         return folded(condition, lambda test: test.column != self.name or self._decides(test), all, all)
 
     def _decides(self, test: ColumnTest) -> bool:
-        """Whether the values say all that a test asks: pieces do, where given values without line feeds are looked for."""
+        """Whether the values are enough to decide a test; split values are enough if the constants have no line feeds."""
         is_known = not (isinstance(test, ExpressionTest) or test.values.null)
         points = test.values.points if is_known else None
         separators = idx1.SEPARATOR, idx1.SEPARATOR.encode()
@@ -123,7 +123,7 @@ class WholeFiles(ColumnSets):
         )
 
     def why(self, file: int, condition: Condition) -> tuple[bool, str]:
-        """Whether the values of a file leave it out by themselves, and what they say about a condition; empty for unknown files."""
+        """Whether the values of a file alone exclude it, and an explanation; empty for unknown files."""
         places = np.flatnonzero(self.sets.parts.row_group == file)
         if not len(places):
             return False, ""

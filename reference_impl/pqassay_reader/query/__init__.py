@@ -8,9 +8,9 @@ Theory of operation: a file is opened by its metadata (rung *metadata*), and onl
 used (*projection*). Its own index may exclude it (*files*). Statistics and bloom filters (*row-groups*) and
 distinct sets (*sets*) exclude row groups, and column indexes exclude ranges of rows (*pages*).  These ranges
 are cut into windows.  For each window the columns of the condition are read one after the other, each for the
-rows that are left, then the rest (*late*).  A dictionary is read if a page refers to it (*dictionaries*), the
-pages of a step are fetched in few requests (*fetch*), and windows are processed ahead of the consumer, in
-order and with bounded memory (*stream*).  Each rung only leaves out what cannot change the result, so any of
+remaining rows, then the other columns (*late*).  A dictionary is read if a page refers to it (*dictionaries*), and the
+pages of a step are fetched in few requests (*fetch*). Windows are processed ahead of the consumer, in
+order and with bounded memory (*stream*).  No rung can change the result, so any of
 them can be switched off.
 
 Source: chapter ``scan.md``.

@@ -1,4 +1,4 @@
-"""The parts of a condition, and the order in which they are put to the rows: first what leaves few rows for little reading.
+"""The parts of a condition, and the order in which they are evaluated: first those that exclude many rows for few bytes.
 
 Source: chapter ``scan.md``, section "Late materialization".
 """
@@ -12,24 +12,24 @@ from typing import NamedTuple
 from pqassay_reader.condition.normal import ColumnTest, Condition, Joined, folded, joined
 
 SHARE_OF_VALUE = 0.05
-"""The share of rows that are expected to hold one value, where nothing is known of the values; only the order of shares matters."""
+"""The expected share of rows with one value, if nothing is known of the values; only the order of shares matters."""
 
 SHARE_OF_SIDE = 0.35
-"""The share that is expected on one side of a value."""
+"""The expected share of rows on one side of a value."""
 
 SHARE_OF_NULL = 0.1
-"""The share of nulls that is expected."""
+"""The expected share of nulls."""
 
 Estimate = Callable[[ColumnTest], float | None]
-"""The share of rows that satisfy a test; ``None`` where nothing is known."""
+"""Returns the share of rows that satisfy a test; ``None`` if it is unknown."""
 
 
 class Part(NamedTuple):
-    """A part of a condition that has to be true by itself.
+    """A part of a condition that must be true.
 
     Attributes:
         condition: The part.
-        share: The share of rows that it is expected to leave.
+        share: The expected share of rows that it keeps.
     """
 
     condition: Condition
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 def parts_of(condition: Condition) -> list[Part]:
-    """The parts that AND joins at the top; those that name the same columns are one."""
+    """The parts that AND joins at the top; parts about the same columns are merged."""
     is_joined = isinstance(condition, Joined) and condition.name == "and"
     alike: dict[frozenset[str], list[Condition]] = {}
     for part in condition.parts if is_joined and isinstance(condition, Joined) else (condition,):
@@ -51,11 +51,11 @@ def parts_of(condition: Condition) -> list[Part]:
 
 
 def share_of(condition: Condition, estimate: Estimate | None = None) -> float:
-    """The share of rows that a condition is expected to leave.
+    """The expected share of rows that a condition keeps.
 
     Args:
         condition: The condition.
-        estimate: The facts about the values.
+        estimate: Returns the known share of a test.
     """
 
     def of_test(test: ColumnTest) -> float:
@@ -69,7 +69,7 @@ def share_of(condition: Condition, estimate: Estimate | None = None) -> float:
 
 
 def _expected(test: ColumnTest) -> float:
-    """The share of rows that are expected to satisfy a test of values of which nothing is known."""
+    """The expected share of rows that satisfy a test, if nothing is known of the values."""
     inside, outside = (
         sum(
             SHARE_OF_VALUE if sides[:1] and sides[0][0] == "=" else SHARE_OF_SIDE ** len(sides)
@@ -81,7 +81,7 @@ def _expected(test: ColumnTest) -> float:
 
 
 def in_order(parts: Sequence[Part], cost: Callable[[Part], float]) -> list[Part]:
-    """Parts in the order in which they cost least: bytes to read, divided by the share of rows that they leave out."""
+    """The parts in the cheapest order: by bytes to read, divided by the share of rows that they exclude."""
     return sorted(parts, key=lambda part: cost(part) / max(1.0 - part.share, 1e-3))
 
 

@@ -1,4 +1,4 @@
-"""The scan of one file: its metadata, its own index, its row groups, and the windows of rows that are left.
+"""The scan of one file: its metadata, its own index, its row groups, and the windows of remaining rows.
 
 Source: chapter ``scan.md``.
 """
@@ -53,7 +53,7 @@ from pqassay_spec.pm.grammar import FILE_NAME
 
 
 class Window(NamedTuple):
-    """Rows of one row group that are worked on together; ``last_row`` is the row of the file behind them."""
+    """Rows of one row group that are processed together; ``last_row`` is the row of the file after them."""
 
     group: GroupScan
     rows: Numbers
@@ -61,13 +61,13 @@ class Window(NamedTuple):
 
 
 class FileScan:
-    """One file while it is scanned; use it as a context manager.
+    """One file during its scan; use it as a context manager.
 
     Args:
         target: The file.
-        query: What is asked.
-        counters: Where it is counted what is left.
-        pool: Makes several requests at once.
+        query: The query.
+        counters: Counters of the remaining and fetched data.
+        pool: Runs several requests at the same time.
 
     Raises:
         FormatError: The metadata cannot be read.
@@ -85,9 +85,9 @@ class FileScan:
     ) -> None:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
-        """Why the embedded index of the file had no say."""
+        """Why the embedded index of the file was not used."""
         self.aside: list[str] = []
-        """Entries of its index directory that were ignored, and why."""
+        """Ignored entries of its index directory, with reasons."""
         self._sets: FileSets | None = None
         self._visited: list[tuple[GroupScan, Rows]] = []
         self._left_groups: list[GroupScan] | None = None
@@ -116,7 +116,7 @@ class FileScan:
             self._counters.kept_facts += 1
             return known
         size = self.ranges.size
-        # Where a step is worth bytes, the end of a file is long enough for the page indexes before its footer.
+        # If a step is expensive, the end of the file is read in a length that includes the page indexes before its footer.
         wanted = LOCAL_TAIL if self.target.is_local else remote_tail(self.ranges.gap or 0)
         tail = min(size, wanted)
         self.ranges.want([Piece(size - tail, size)])
@@ -166,7 +166,7 @@ class FileScan:
         return GroupQuestion(condition, parts, unique, needed, constants, query.rungs, reading, reads_all)
 
     def _absent(self, names: Collection[str], expected: pa.Schema) -> dict[str, Any]:
-        """Null for the columns that this file does not have, and another file has. Raises `Refused` for those that none has."""
+        """Nulls for the columns that only other files have. Raises `Refused` for columns that no file has."""
         absent: dict[str, Any] = {}
         for name in sorted(names):
             try:
@@ -182,7 +182,7 @@ class FileScan:
         return absent
 
     def _condition(self, constants: dict[str, Any]) -> Condition | None:
-        """The normal form of the condition; raises `Refused` if it does not fit the columns, whether any row is ever tried or not."""
+        """The normal form of the condition; raises `Refused` if it does not fit the columns, even if no row is tested."""
         predicate = self._query.predicate
         if predicate is None:
             return None
@@ -193,7 +193,7 @@ class FileScan:
         return normal_form(predicate, type_of)
 
     def make_requests_in(self, pool: Executor | None) -> None:
-        """Make several requests at once from now on, if that rung is used."""
+        """Run several requests at the same time from now on, if that rung is used."""
         self.ranges.pool = pool if Rung.FETCH in self._query.rungs else None
 
     def keep_dictionaries(self, names: frozenset[str]) -> None:
@@ -208,17 +208,17 @@ class FileScan:
         self.close()
 
     def close(self) -> None:
-        """Close the file, count what was fetched, and let go of it."""
+        """Close the file, count the fetched data, and free the memory."""
         self.ranges.release(FOREVER)
         self._counters.metadata += self.ranges.metadata
         self._counters.data += self.ranges.data
         self.ranges.metadata, self.ranges.data = Fetched(), Fetched()
         self._stack.close()
 
-    # ------------------------------------------------------------------------------------ what is left of the file
+    # --------------------------------------------------------------------------------------------------- remaining
 
     def windows(self) -> Iterator[Window]:
-        """The windows of rows that are left, in the order of the rows. Raises as `GroupScan` does."""
+        """Yield the windows of remaining rows, in the order of the rows. Raises the errors of `GroupScan`."""
         with about(self.target.name):
             groups = self._groups()
             self._count_groups(EVERYTHING, range(len(self.facts.leaves)), groups)
@@ -244,7 +244,7 @@ class FileScan:
         ]
 
     def _is_ruled_out(self) -> bool:
-        """Whether no row of the file can match: by what its folders stand for, and by its own index."""
+        """Whether no row of the file can match, according to the partition values of its folders or its own index."""
         for part in self.question.parts if Rung.FILES in self._query.rungs else ():
             if part.columns <= self.question.constants.keys():
                 constants = pa.table({name: [value] for name, value in self.question.constants.items()})
@@ -260,7 +260,7 @@ class FileScan:
         return bool(verdict.skips)
 
     def _left_by_groups(self, groups: Sequence[GroupScan]) -> list[tuple[GroupScan, Rows]]:
-        """The row groups that are left, with all their rows."""
+        """The remaining row groups, with all their rows."""
         left: list[tuple[GroupScan, Rows]] = []
         for group in groups:
             rows: Rows = [range(group.row_count)] if group.row_count else []
@@ -273,7 +273,7 @@ class FileScan:
         return left
 
     def _left_by_sets(self, by_group: list[tuple[GroupScan, Rows]]) -> list[tuple[GroupScan, Rows]]:
-        """The row groups that distinct sets leave; what those of pages leave of them is found out with the pages."""
+        """The row groups that distinct sets keep; sets of pages are evaluated later, with the pages."""
         query, condition = self._query, self.question.condition
         if condition is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":
             return by_group
@@ -288,7 +288,7 @@ class FileScan:
         return self._left_by_sketches(by_group, condition)
 
     def _may_spare(self, groups: Sequence[GroupScan]) -> int:
-        """Bytes that are read of some row groups, as far as is known yet: of columns beside the condition those of the rows that it may leave."""
+        """Estimated bytes to read of some row groups; other columns than the condition's only count for the rows that may remain."""
         lengths = self.facts.sizes.lengths[[group.row_group for group in groups]]
         asked, all_of_them = (
             int(lengths[:, self._leaves_of(places)].sum())
@@ -301,9 +301,9 @@ class FileScan:
     def _left_by_sketches(
         self, by_group: list[tuple[GroupScan, Rows]], condition: Condition
     ) -> list[tuple[GroupScan, Rows]]:
-        """The row groups that the smallest and largest values of KLL sketches leave, with the parts of the condition as these expect them.
+        """The row groups that the minimum and maximum in KLL sketches keep; also sets the expected shares of the condition's parts.
 
-        Sketches are asked for columns without bounds in the footer, and where several columns may be tried one after the other.
+        Sketches are used for columns without bounds in the footer, and if the order of several columns has to be chosen.
         """
         groups = [group for group, _ in by_group]
         quantiles = self._quantiles(groups, condition)
@@ -316,11 +316,11 @@ class FileScan:
 
     @property
     def _orders_parts(self) -> bool:
-        """Whether several parts of the condition are tried one after the other."""
+        """Whether several parts of the condition are evaluated one after the other."""
         return Rung.LATE in self._query.rungs and len(self.question.parts) > 1
 
     def _quantiles(self, groups: Sequence[GroupScan], condition: Condition) -> FileQuantiles | None:
-        """The sketches that are asked about some row groups."""
+        """The sketches to use for some row groups."""
         named = condition.columns - self.question.constants.keys()
         orders = self._orders_parts
         wanted = {name for name in named if orders or not all(group.has_bounds(name) for group in groups)}
@@ -332,7 +332,7 @@ class FileScan:
         return found
 
     def _left_by_pages(self, group: GroupScan) -> Rows:
-        """The rows of a row group that column indexes leave, and distinct sets of pages."""
+        """The rows of a row group that column indexes and distinct sets of pages keep."""
         left = group.rows_of_pages()
         if left and self._sets is not None and self._sets.has_any((Granularity.PAGE,)):
             assert self.question.condition is not None
@@ -369,7 +369,7 @@ class FileScan:
                     yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
 
     def _want_indexes(self, groups: Sequence[GroupScan]) -> None:
-        """Fetch the page indexes that will be asked for, together."""
+        """Fetch the page indexes that will be needed, together."""
         asked = {
             leaf
             for part in self.question.parts
@@ -381,7 +381,7 @@ class FileScan:
     # ------------------------------------------------------------------------------------------------- counting
 
     def finish(self, *, is_stopped: bool = False) -> None:
-        """Count what was read of the file after its last window, or after that with which the limit was reached."""
+        """Count the data that were read from the file, after its last window or the window that reached the limit."""
         late, lean = Left(), Left()
         for group, left in self._visited:
             if not left:
@@ -399,7 +399,7 @@ class FileScan:
         for rung, read_of_it in ((Rung.LATE, late), (Rung.DICTIONARIES, lean), (Rung.FETCH, fetched)):
             self._counters.count(rung, read_of_it)
             self._counters.count(rung, unread)
-        fetched.rows = 0  # those of the result are counted where the limit cuts it
+        fetched.rows = 0  # rows of the result are counted where the limit is applied
         self._counters.count(Rung.STREAM, fetched)
         trace = self._query.trace
         if trace is not None:
@@ -409,7 +409,7 @@ class FileScan:
             trace.files.append(FileTrace(self.target.name, groups, left_groups, len(self._visited), kept))
 
     def _unread(self) -> Left:
-        """What a scan that is stopped need not read any more: row groups that were not reached, and rows of those that were."""
+        """The data that a stopped scan need not read: row groups that were not reached, and the other rows of the last one."""
         unreached = self._left_of(self._needed_leaves, (self._left_groups or [])[len(self._visited) :])
         unreached.files = 0
         self._counters.count(Rung.PAGES, unreached)
@@ -426,7 +426,7 @@ class FileScan:
 
     @property
     def _certain_fields(self) -> Sequence[int]:
-        """The fields that are read of every row group that is left: of several parts of a condition any may come first."""
+        """The fields that are read in every remaining row group: if the condition has several parts, any of them may come first."""
         parts = self.question.parts
         if not parts or Rung.LATE not in self._query.rungs:
             return self.question.needed
@@ -442,12 +442,12 @@ class FileScan:
         self._counters.count(step, left)
 
     def _newly_read(self) -> int:
-        """Bytes of metadata that were read since it was last asked."""
+        """Bytes of metadata that were read since the last call."""
         before, self._metadata_read = self._metadata_read, self.ranges.metadata.length
         return self._metadata_read - before
 
     def _left_of(self, leaves: Sequence[int], groups: Sequence[GroupScan]) -> Left:
-        """What it would take to read some columns of some row groups."""
+        """The cost of reading some columns of some row groups."""
         sizes = self.facts.sizes
         chosen = np.ix_([group.row_group for group in groups], leaves)
         pages = sizes.pages[chosen]

@@ -1,4 +1,4 @@
-"""The scan of one row group: which of its rows are left by what the file says, and the rows of a window that satisfy the condition.
+"""The scan of one row group: the rows that its metadata keep, and the rows of a window that satisfy the condition.
 
 Source: chapter ``scan.md``, sections "Row groups", "Pages" and "Late materialization".
 """
@@ -30,7 +30,7 @@ from pqassay_reader.query.rungs import Rung
 from pqassay_spec.parquet.page_search import Rows
 
 WINDOW_BYTES = 32 << 20
-"""Bytes of values, decoded, that a window of rows aims at."""
+"""Target size of a window in bytes of decoded values."""
 
 WINDOW_ROWS = 1 << 10, 1 << 18
 """The fewest rows of a window, and the most."""
@@ -38,7 +38,7 @@ WINDOW_ROWS = 1 << 10, 1 << 18
 
 @dataclass(frozen=True)
 class GroupQuestion:
-    """What is asked of each row group of a file.
+    """The query for each row group of a file.
 
     Attributes:
         condition: The condition; ``None`` for all rows.
@@ -47,8 +47,8 @@ class GroupQuestion:
         needed: Positions of the fields that the query needs.
         constants: Columns that have one value in all rows of the file.
         rungs: The rungs that are used.
-        reading: How fields are read.
-        reads_all: Whether every row is read, in windows of any length: a row group that is one window needs no offset index.
+        reading: Settings for reading fields.
+        reads_all: Whether every row is read, in windows of any length: a row group with a single window needs no offset index.
     """
 
     condition: Condition | None
@@ -62,14 +62,14 @@ class GroupQuestion:
 
 
 class GroupScan:
-    """One row group. Several threads may read different windows of it.
+    """One row group, in which several threads may read different windows.
 
     Args:
         facts: The file's facts.
         ranges: Its bytes.
         row_group: Position of the row group.
-        first_row: Rows of the file before it.
-        question: What is asked.
+        first_row: Number of earlier rows in the file.
+        question: The query.
     """
 
     def __init__(
@@ -78,24 +78,24 @@ class GroupScan:
         self.row_group, self.first_row = row_group, first_row
         self.row_count = facts.metadata.row_groups[row_group].num_rows
         self.used: set[str] = set()
-        """What took part in decisions."""
+        """The structures that were used in decisions."""
         self.matched = 0
-        """Rows that satisfied the condition so far."""
+        """Number of rows that have satisfied the condition so far."""
         self.tried = 0
-        """Rows that were put to the condition so far."""
+        """Number of rows for which the condition has been evaluated so far."""
         self.parts: Sequence[Part] = question.parts
-        """The parts of the condition, with what is expected of them here."""
+        """The parts of the condition, with their expected shares here."""
         self._facts, self._ranges, self._question = facts, ranges, question
         self._claims: dict[str, ChunkClaims | None] = {}
 
-    # ---------------------------------------------------------------------------------- what the file says
+    # -------------------------------------------------------------------------------------------- metadata
 
     def rows_of_group(self) -> Rows:
         """All rows or none, by statistics and bloom filters."""
         return self._rows_left(by_statistics_and_bloom)
 
     def rows_of_pages(self) -> Rows:
-        """The rows that column indexes leave."""
+        """The rows that column indexes keep."""
         return self._rows_left(ChunkClaims.rows)
 
     def _rows_left(self, answer: Callable[[ChunkClaims, ColumnTest], Rows]) -> Rows:
@@ -113,7 +113,7 @@ class GroupScan:
         return rows
 
     def claims_of(self, name: str) -> ChunkClaims | None:
-        """The claims of the chunk that a condition calls by a name; ``None`` for constants and whatever has several values a row."""
+        """The claims of the chunk for a name in conditions; ``None`` for constants and for columns with several values a row."""
         if name not in self._claims:
             chunk_claims = None
             if name not in self._question.constants:
@@ -130,10 +130,10 @@ class GroupScan:
         return claims is not None and claims.has_bounds
 
     def index_pieces(self, asked: Collection[int]) -> Iterator[Piece]:
-        """Where the page indexes are that will be asked for and are not known yet.
+        """The ranges of page indexes that will be needed and are not read yet.
 
         Args:
-            asked: Positions of the leaves that the condition names, of which column indexes are asked for.
+            asked: Positions of the leaves in the condition, whose column indexes are needed.
         """
         chunks, body = self._facts.metadata.row_groups[self.row_group].columns, self._facts.body
         for leaf in (leaf for place in self._question.needed for leaf in self._facts.fields[place].leaves):
@@ -172,7 +172,7 @@ class GroupScan:
         return {self._facts.place_of(name) for name in part.columns if name not in self._question.constants}
 
     def windows(self, rows: Rows, most: int) -> Iterator[Numbers]:
-        """The rows that are left, in windows of limited size."""
+        """Yield the remaining rows, in windows of limited size."""
         window: list[Numbers] = []
         size = 0
         for part in rows:
@@ -187,7 +187,7 @@ class GroupScan:
             yield np.concatenate(window)
 
     def window_rows(self) -> int:
-        """Rows whose values take about `WINDOW_BYTES`."""
+        """Number of rows whose values take about `WINDOW_BYTES`."""
         group = self._facts.metadata.row_groups[self.row_group]
         size = sum(
             chunk.meta_data.total_uncompressed_size
@@ -201,7 +201,7 @@ class GroupScan:
     # ------------------------------------------------------------------------------------------- one window
 
     def matches(self, rows: Numbers) -> pa.Table | None:
-        """The rows of a window that satisfy the condition, with the fields that are returned; ``None`` if there is none.
+        """The rows of a window that satisfy the condition, with the returned fields; ``None`` if there are none.
 
         Raises:
             Refused: The condition does not fit the columns.
@@ -233,7 +233,7 @@ class GroupScan:
         return self._table(columns, len(rows))
 
     def _want_little(self, parts: Sequence[Part], rows: Numbers) -> None:
-        """Fetch all fields together where those after the first part are little beside what a step costs."""
+        """Fetch all fields together if the fields after the first part are small compared with the cost of a step."""
         first = self._fields_of(parts[0])
         later = {place for part in parts[1:] for place in self._fields_of(part)}
         later = (later | set(self._question.output)) - first
@@ -253,7 +253,7 @@ class GroupScan:
         return kept if len(kept) else None
 
     def _ordered(self, rows: Numbers) -> list[Part]:
-        """The parts of the condition in the order in which they cost least."""
+        """The parts of the condition in the cheapest order."""
         parts = self.parts
         if len(parts) < 2:
             return list(parts)
@@ -265,7 +265,7 @@ class GroupScan:
         return in_order(parts, cost)
 
     def _read(self, places: Iterable[int], rows: Numbers, columns: dict[int, Any]) -> None:
-        """Read fields that are not there yet: their ranges together, then each."""
+        """Read missing fields: first fetch their ranges together, then decode each."""
         missing = [place for place in places if place not in columns]
         self._ranges.want(chain.from_iterable(self.fields[place].pieces(rows) for place in missing))
         for place in missing:
@@ -282,10 +282,10 @@ class GroupScan:
         return rows_of(condition, table)
 
     def _table(self, columns: dict[int, Any], row_count: int) -> pa.Table:
-        """The fields that are returned, as they are in the file."""
+        """The returned fields, with the types in the file."""
         output = self._question.output
         if not output:
-            # A table of no columns would forget how many rows it has.
+            # A table without columns would lose its number of rows.
             return pa.table({"": pa.nulls(row_count)})
         fields = [self._facts.schema.field(place) for place in output]
         return pa.table([columns[place] for place in output], [one.name for one in fields])
@@ -293,7 +293,7 @@ class GroupScan:
     # --------------------------------------------------------------------------------------------- counting
 
     def cost_of(self, rows: Rows) -> Left:
-        """The cost to read all needed fields for some rows, page by page."""
+        """The cost of reading all needed fields for some rows, page by page."""
         left = Left(files=0, row_groups=1 if rows else 0, rows=sum(part.stop - part.start for part in rows))
         if not rows:
             return left
@@ -303,7 +303,7 @@ class GroupScan:
         return left
 
     def rows_tried(self, left: Rows) -> Rows:
-        """The rows of some ranges that were put to the condition: windows are worked on in their order."""
+        """The rows of some ranges for which the condition was evaluated: windows are processed in order."""
         tried: Rows = []
         room = self.tried
         for part in left:
@@ -313,7 +313,7 @@ class GroupScan:
         return tried
 
     def read_so_far(self) -> ReadSoFar:
-        """What was read of it, page by page."""
+        """The data that were read of it, page by page."""
         fields = [one for one in self.fields.values() if one.read_pages]
         pages = {page for one in fields for page in one.read_pages}
         read = {place for one in fields for place in one.read_dictionaries}
@@ -331,7 +331,7 @@ class GroupScan:
         return ReadSoFar(both, without, any(one.uses_index for one in fields))
 
     def traced(self, left: Rows) -> GroupTrace:
-        """What was done with it, for people; ``left`` are the rows that column indexes left."""
+        """The trace of its scan; ``left`` are the rows that column indexes kept."""
         if left:
             asked = {place for part in self._question.parts for place in self._fields_of(part)}
             names = {self._facts.schema.field(place).name for place in asked}
@@ -343,12 +343,12 @@ class GroupScan:
 
 
 class ReadSoFar(NamedTuple):
-    """What was read of a row group.
+    """The data that were read of a row group.
 
     Attributes:
-        with_dictionaries: As if the dictionary of every column had been read.
-        without_dictionaries: With the dictionaries that a page refers to.
-        uses_index: Whether an offset index took part.
+        with_dictionaries: The amount if the dictionary of every column had been read.
+        without_dictionaries: The amount with only the dictionaries that a page refers to.
+        uses_index: Whether an offset index was used.
     """
 
     with_dictionaries: Left
@@ -361,7 +361,7 @@ def _length(places: Iterable[tuple[int, int]]) -> int:
 
 
 def _cuts(part: range, most: int, held: int) -> Iterator[int]:
-    """Where windows begin in a range of rows, of which the first takes up what is left of a window."""
+    """The first rows of the windows in a range of rows, of which the first completes the previous window."""
     yield part.start
     yield from range(part.start + most - held, part.stop, most)
 

@@ -1,4 +1,4 @@
-"""The output of a scan: the columns in their order, with the types of the first file, whatever the types in other files.
+"""The output of a scan: the columns in their order, with the types of the first file for all files.
 
 Source: chapter ``scan.md``, section "Dictionaries".
 """
@@ -33,11 +33,11 @@ class Output:
 
     @classmethod
     def of(cls, file: FileScan, columns: Sequence[str] | None, *, keeps: bool) -> Output:
-        """The columns of a result, by the first file.
+        """The columns of a result, from the first file.
 
         Args:
             file: The first file.
-            columns: Their names; all by default, and those that its folders stand for.
+            columns: Their names; by default all, including the partition columns of folders.
             keeps: Whether dictionaries are kept.
         """
         schema, constants = file.facts.schema, file.question.constants
@@ -59,7 +59,7 @@ class Output:
         return cls(pa.schema(fields), kept)
 
     def batches(self, table: pa.Table, file: FileScan, most: int) -> Iterator[pa.RecordBatch]:
-        """Rows of a file as batches of the result, each of limited size.
+        """Yield rows of a file as batches of the result, each of limited size.
 
         Raises:
             Undecodable: A column of the file has another type than in the first one.
@@ -86,7 +86,7 @@ class Output:
 
 
 def _kept(facts: FileFacts, names: Sequence[str]) -> Iterator[str]:
-    """Those of some names that are fields of text or bytes whose pages all refer to a dictionary."""
+    """The names, among the given ones, of fields of text or bytes whose pages all refer to a dictionary."""
     places = sorted({facts.schema.get_field_index(name) for name in names})
     for field in (facts.fields[place] for place in places if place >= 0):
         kind: Any = field.arrow.type

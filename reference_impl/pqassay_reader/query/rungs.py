@@ -9,7 +9,7 @@ from pqassay_reference.errors import Refused
 
 
 class Rung(StrEnum):
-    """A technique that can be switched off. Whatever is switched off, the rows are the same."""
+    """A technique that can be switched off without changing the rows."""
 
     METADATA = "metadata"
     PROJECTION = "projection"
@@ -35,13 +35,13 @@ TITLES: dict[Rung, str] = {
     Rung.FETCH: "neighbouring ranges in one request, several at once",
     Rung.STREAM: "batches in bounded memory, until enough rows are found",
 }
-"""What each rung leaves to be read, or does."""
+"""A short description of each rung."""
 
 ALL = frozenset(Rung)
 
 
 def rungs_without(names: Iterable[str]) -> frozenset[Rung]:
-    """All rungs but some.
+    """All rungs except some.
 
     >>> sorted(ALL - rungs_without(["late", "pages"]))
     [<Rung.LATE: 'late'>, <Rung.PAGES: 'pages'>]

@@ -39,29 +39,29 @@ from pqassay_reference.rewrite.extract import Trust
 from pqassay_spec.base.sources import Source
 
 LOCAL_THREADS = max(2, min(os.cpu_count() or 1, 8))
-"""Windows of local files that are worked on at once."""
+"""Windows of local files that are processed at the same time."""
 
 REMOTE_THREADS = 16
-"""Windows and files at once behind a URI: there, waiting takes the time. What is held is bounded by them, however many requests bring it."""
+"""Windows and files that are processed at the same time behind a URI, where waiting takes most of the time. They bound the memory."""
 
 BATCH_ROWS = 1 << 16
-"""The most rows of a batch, unless a scan has a size of its own."""
+"""Default limit of the rows of a batch."""
 
 
 class Scan:
-    """Rows that satisfy a condition, read when they are asked for. See `scan`.
+    """Rows that satisfy a condition, read on demand. See `scan`.
 
-    Iterating yields record batches in the order of files and rows; each iteration is a scan of its own.
+    Iterating yields record batches in the order of files and rows; each iteration is a separate scan.
 
     Attributes:
-        schema: Names and types of the columns that are returned.
+        schema: Names and types of the returned columns.
         counters: The rest after each rung, and the fetched data, of all iterations so far.
-        messages: For each file whose embedded index had no say, why.
-        aside: For each file the entries of its index directory that were ignored, and why.
+        messages: For each file whose embedded index was not used, the reason.
+        aside: For each file, the ignored entries of its index directory, with reasons.
         rungs: The rungs that are used.
         files: The sizes in bytes of the files, by their paths or URIs.
-        trace: What was done, if it was asked for.
-        progress: Called after each file with the number of files that are done and that of all.
+        trace: The trace, if it was requested.
+        progress: Called after each file with the number of completed files, and of all files.
     """
 
     def __init__(self, targets: Sequence[Target], query: Query) -> None:
@@ -73,7 +73,7 @@ class Scan:
         self.files = {target.name: target.identity[1] for target in targets}
         self.trace = query.trace
         self.progress: Callable[[int, int], object] | None = None
-        # The first file stays open until it is scanned, so that nothing of it is fetched twice.
+        # The first file stays open until it is scanned, so none of its bytes are fetched twice.
         query = replace(query, type_elsewhere=cache(partial(self._type_elsewhere, query)))
         first = FileScan(targets[0], query, self.counters)
         weakref.finalize(self, first.close)
@@ -83,7 +83,7 @@ class Scan:
         self.schema: pa.Schema = self._output.schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches of 65,536 at most, or of the size that was asked for.
+        """Yield the rows in batches of at most 65,536, or of the requested size.
 
         Raises:
             FormatError, Undecodable: A file cannot be read.
@@ -94,7 +94,7 @@ class Scan:
             yield from self._limited(batches if Rung.STREAM in self._query.rungs else iter(list(batches)))
 
     def _type_elsewhere(self, query: Query, name: str) -> Any:
-        """The type of a column that the first file does not have, as the last file has it, or else the first one that has it."""
+        """The type of a column that the first file lacks, from the last file, or otherwise from the first file that has it."""
         facts_alone = replace(query, predicate=None, columns=())
         _, *others = self._targets
         for target in [*others[-1:], *others[:-1]]:
@@ -103,7 +103,7 @@ class Scan:
         return None
 
     def to_reader(self) -> pa.RecordBatchReader:
-        """The rows as any consumer of Arrow's streams takes them."""
+        """The rows as a stream for any consumer of Arrow streams."""
         return pa.RecordBatchReader.from_batches(self.schema, iter(self))
 
     def to_table(self) -> pa.Table:
@@ -189,13 +189,13 @@ class Scan:
 
 
 class _Begun:
-    """A file that is being scanned: the windows of its rows, and what of them satisfies the condition.
+    """A file during its scan: the windows of its rows, and the matching rows in them.
 
     Args:
         file: The file.
-        workers: Works on windows; ``None`` to work on each when it is asked for.
-        threads: Windows that are worked on at once.
-        limit: The most rows that are returned.
+        workers: Runs windows in threads; ``None`` to process each on demand.
+        threads: Most windows that are processed at the same time.
+        limit: The most rows to return.
     """
 
     def __init__(self, file: FileScan, workers: Executor | None, threads: int, limit: int | None) -> None:
@@ -203,10 +203,10 @@ class _Begun:
         self._windows: Any = file.windows()
         self._results: Any = ahead(workers, self._matched, self._windows, threads, slowly=limit is not None)
         self.results: Iterator[tuple[Window, pa.Table | None]] = self._results
-        """Windows in their order, each with its rows."""
+        """Windows in order, each with its matching rows."""
 
     def look_ahead(self) -> None:
-        """Work on the first window now: of many small files behind a URI, each would wait for the one before."""
+        """Process the first window now; otherwise, many small files behind a URI would wait for each other."""
         first = list(islice(self._results, 1))
         self.results = chain(first, self._results)
 
@@ -235,25 +235,25 @@ def scan(
     metadata: Metadata = "footer",
     explain: bool = False,
 ) -> Scan:
-    """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
+    """Read the rows of Parquet files that satisfy a condition, with as few reads of the files as possible.
 
     Args:
         path: A file, a folder, a URI, or a source of bytes.
         predicate: A condition as in SQL, or a tree as in the protocol; all rows by default.
-        columns: The columns that are returned, a member of a struct by its path joined by dots; all by default.
-        limit: The most rows that are returned; once they are found, nothing more is read.
-        batch_size: The most rows of a batch, and of what is decoded at once: a small one takes less memory and more time. By
-            default batches have 65,536 rows at most, and 32 MiB of values are decoded at once.
-        without: Names of rungs that are switched off, see `pqassay_reader.query.rungs.Rung`.
+        columns: The columns to return; a member of a struct is named by its path joined by dots. All by default.
+        limit: The most rows to return; reading stops when they are found.
+        batch_size: The most rows of a batch, and of a decoding step: a small size takes less memory and more time. By
+            default batches have at most 65,536 rows, and 32 MiB of values are decoded at once.
+        without: Names of rungs to switch off, see `pqassay_reader.query.rungs.Rung`.
         gap: Ranges with fewer bytes between them are fetched in one request. By default
-            64 KiB in local files, and 256 KiB elsewhere, where a step that waits for another is worth four times as much.
-        trust: Which embedded index counts: one with a companion record, or also one of ``column``.
-        column: The column that an embedded index without companion record describes.
-        metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
-        explain: Whether it is kept which pages were read and which were not, see `pqassay_reader.query.explained.text`.
+            64 KiB in local files, and 256 KiB elsewhere, where an additional step costs four times as much.
+        trust: Which embedded indexes are trusted: those with a companion record, or also one for ``column``.
+        column: The column of an embedded index without companion record.
+        metadata: The source of the facts about a file: its own footer, or the ``_pm`` beside it (``pm``).
+        explain: Whether to record which pages were read, see `pqassay_reader.query.explained.text`.
 
     Raises:
-        Refused: The condition, a column or a rung is not one, a size is less than 1, or there are no files.
+        Refused: The condition, a column or a rung is not valid, a size is less than 1, or there are no files.
         FormatError, Undecodable: The first file cannot be read.
         OSError: A file or folder cannot be read.
 

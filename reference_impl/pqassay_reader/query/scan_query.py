@@ -1,4 +1,4 @@
-"""The query of a scan: what is asked of every file, and how it is to be answered.
+"""The query of a scan, which is the same for every file, and its settings.
 
 Source: chapter ``scan.md``.
 """
@@ -17,19 +17,19 @@ from pqassay_reference.columns.literals import Tree
 from pqassay_reference.rewrite.extract import Trust
 
 Metadata = Literal["footer", "pm"]
-"""Where the facts about a file come from: its own footer, or the ``_pm`` beside it."""
+"""The source of the facts about a file: its own footer, or the ``_pm`` beside it."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked of all files.
+    """The query for all files.
 
     Attributes:
-        predicate, columns, gap, limit, batch_size, trust, column, metadata: As for `pqassay_reader.query.scan.scan`.
+        predicate, columns, gap, limit, batch_size, trust, column, metadata: As in `pqassay_reader.query.scan.scan`.
         rungs: The rungs that are used.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
-        type_elsewhere: The type of a column that only a later file has; ``None`` if none has it.
-        trace: Where it is kept what was done; ``None`` to keep nothing.
+        type_elsewhere: Returns the type of a column that only a later file has; ``None`` if no file has it.
+        trace: The trace to fill; ``None`` to record nothing.
     """
 
     predicate: Tree | None

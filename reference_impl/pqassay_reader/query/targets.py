@@ -1,4 +1,4 @@
-"""The files of a scan: a file, the files of a folder, or objects behind a URI, with the columns that folder names stand for."""
+"""The files of a scan: a file, the files of a folder, or objects behind a URI, with the partition columns of folders."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from pqassay_reference.rewrite.stored_object import ObjectSource
 from pqassay_spec.base.sources import FileSource, Source
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""What a folder is called whose rows have a null in its column."""
+"""The folder name for null as the partition value."""
 
 TAIL_GAPS = 2
-"""Gaps that the end of a file behind a URI is worth: mostly the page indexes are in it, and a step is saved."""
+"""Size of the end to read of a file behind a URI, in gaps: it mostly includes the page indexes, which saves a step."""
 
 
 def remote_tail(gap: int) -> int:
-    """Bytes that are read from the end of a file behind a URI. A source that brings them with its first answer saves a step."""
+    """Bytes to read from the end of a file behind a URI. A source that returns them with its first answer saves a step."""
     return max(REMOTE_TAIL, TAIL_GAPS * gap)
 
 
@@ -41,10 +41,10 @@ class Target:
 
     Attributes:
         name: Its path or URI.
-        identity: Its identity while it is unchanged.
+        identity: Its identity, which changes when the file changes.
         opened: Opens it.
-        is_local: Whether a request costs next to nothing.
-        constants: Columns that its folders stand for.
+        is_local: Whether requests cost almost nothing.
+        constants: Partition columns of its folders, with their values.
     """
 
     name: str
@@ -55,9 +55,9 @@ class Target:
 
 
 def target_of(source: Source) -> Target:
-    """A source as the one file of a scan; requests to it are taken for expensive.
+    """A source as the only file of a scan; requests to it count as expensive.
 
-    If it has an attribute ``modified``, a time in nanoseconds, the facts about the file are kept until that
+    If it has an attribute ``modified``, a time in nanoseconds, the facts about the file are cached until that
     changes.
     """
     modified: int = getattr(source, "modified", 0)
@@ -73,7 +73,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
         FileNotFoundError: There is no such file or folder.
         OSError: It cannot be listed.
         ValueError: A URI that no filesystem understands.
-        Refused: There are no Parquet files, the folder is that of a table, or folders do not agree on what they stand for.
+        Refused: There are no Parquet files, the folder is a table, or the partition columns of folders differ.
     """
     name = os.fspath(path)
     if "://" not in name and Path(name).is_file():
@@ -104,19 +104,19 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
 
 
 class LocalFile(FileSource):
-    """A local file, known by what the operating system says about the open file, whatever has its name by now."""
+    """A local file, identified by the open file in the operating system instead of its name."""
 
     @property
     def identity(self) -> Identity:
-        """Its identity while it is unchanged: a file that replaces it has another inode."""
+        """Its identity, which changes when the file is replaced, because the new file has another inode."""
         status = os.fstat(self.fileno())
         return os.path.abspath(self.name), status.st_size, status.st_mtime_ns, status.st_ino  # noqa: PTH100 - a link stays what the user calls it
 
 
 class _OpenedAhead:
-    """A file behind a URI that is opened while the store is asked whether it is one: both are requests, of which none waits for the other.
+    """A file behind a URI, opened while another request asks the store whether it is a file.
 
-    Called, it opens the file; the first time it takes the one that is open.
+    Calling it opens the file; the first call returns the file that is already open.
     """
 
     def __init__(self, filesystem: Any, path: str) -> None:
@@ -129,7 +129,7 @@ class _OpenedAhead:
         return ObjectSource(self._filesystem, self.path) if task is None else task.result()
 
     def drop(self) -> None:
-        """Close the file, which is a folder, or is not there."""
+        """Close the file, because it is a folder, or does not exist."""
         if self._task is not None:
             self._task.add_done_callback(_close)
 
@@ -141,7 +141,7 @@ def _close(task: Future[ObjectSource]) -> None:
 
 
 def _constants(paths: Sequence[str]) -> list[dict[str, Any]]:
-    """The columns that the folders of each file stand for: numbers where all values are, else text."""
+    """The partition values in the folders of each file: numbers if all values of a column are numbers, otherwise text."""
     pairs_by_path = [{key: unquote(value) for key, value in _pairs(path)} for path in paths]
     names = list(pairs_by_path[0])
     for path, pairs in zip(paths, pairs_by_path, strict=True):

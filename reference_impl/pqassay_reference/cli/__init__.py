@@ -1,4 +1,4 @@
-"""Commands of `pqassay`, and the driver through which the conformance runner asks the reference.
+"""Commands of `pqassay`, and the driver by which the conformance runner tests the reference.
 
 Contents: options, text and exit codes.  Excluded: reading and writing of formats; libraries are
 imported by the command that needs them.

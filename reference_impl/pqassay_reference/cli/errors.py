@@ -14,13 +14,13 @@ from pqassay_spec.base.terminal import printable
 
 
 def fail(message: str, code: int) -> NoReturn:
-    """Print an error on stderr and leave with ``code``."""
+    """Print an error on stderr and exit with ``code``."""
     typer.echo(f"error: {printable(message)}", err=True)
     raise typer.Exit(code)
 
 
 def said(error: Exception, path: str) -> str:
-    """An error about a file or a folder, in one line."""
+    """The message of an error about a file or a folder, in one line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or path}: {error.strerror}"
     return f"{path}: {' '.join(str(error).split())}"
@@ -28,7 +28,7 @@ def said(error: Exception, path: str) -> str:
 
 @contextmanager
 def reported(path: Path | str) -> Generator[None]:
-    """Turn everything that a file, or what a URI names, can cause into one line on stderr and an exit code."""
+    """Convert every error from a file or URI to one line on stderr and an exit code."""
     from pqassay_reference.errors import Refused, Undecodable
     from pqassay_spec.base.errors import FormatError
 
@@ -46,7 +46,7 @@ def reported(path: Path | str) -> Generator[None]:
     except FileNotFoundError as error:
         fail(f"{path}: no such object" if is_stored else said(error, str(path)), 2 if is_stored else 1)
     except OSError as error:
-        # The error knows which of the opened files it was.
+        # The error names the opened file that it is about.
         name = error.filename if isinstance(error.filename, str) else path
         fail(f"{name}: {error.strerror or error}", 1)
     except MemoryError:
@@ -54,14 +54,14 @@ def reported(path: Path | str) -> Generator[None]:
 
 
 def shown(uri: str) -> str:
-    """A URI without credentials and options, which belong in no log."""
+    """A URI without credentials and options, which must not appear in logs."""
     scheme, _, rest = uri.partition("?")[0].partition("://")
     host, mark, key = rest.partition("/")
     return f"{scheme}://{host.rpartition('@')[2]}{mark}{key}"
 
 
 def _require_file(path: Path | str) -> None:
-    # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
+    # The functions of os.path return False where the methods of Path raise errors, for example for names that are too long.
     if os.path.isdir(path):
         fail(f"{path}: is a directory; name the files in it", 2)
     if not os.path.exists(path):
@@ -71,7 +71,7 @@ def _require_file(path: Path | str) -> None:
 
 
 def require_writable(output: Path | str | None) -> None:
-    """Leave the command unless a file can be written under this name; ``None`` is the file itself, and of a URI its store knows."""
+    """Exit unless a file can be written under this name; ``None`` means the input file, and URIs are checked by their store."""
     if output is None or (isinstance(output, str) and "://" in output):
         return
     folder = Path(output).parent

@@ -1,4 +1,4 @@
-"""IDX1 under its own key, for the commands ``pqassay index``: embedded, looked at, removed, and its values printed."""
+"""IDX1 under its own key, for the commands ``pqassay index``: embed, inspect and remove it, and print its values."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.terminal import printable
 
 MAX_BYTES = 16 << 20
-"""Greatest size of an index, unless another is named."""
+"""Default limit of the size of an index in bytes."""
 
 
 def embed(
     path: str, column: str, *, inside_table: bool, companion: bool = True, max_bytes: int = MAX_BYTES
 ) -> None:
-    """Embed an index of one column into a finished file, and print what was done."""
+    """Embed an index of one column into a finished file, and print the result."""
     from pqassay_reference.rewrite.embed import embed_file
 
     done = embed_file(path, column, companion=companion, inside_table=inside_table, limit=max_bytes)
@@ -36,7 +36,7 @@ def embed(
 
 
 def published_index(path: str) -> dict[str, Any] | None:
-    """The index under the key of IDX1, as JSON of a list has it, however damaged; ``None`` if there is none."""
+    """The index under the key of IDX1, as JSON for a list, even if it is damaged; ``None`` if there is none."""
     from pqassay_reference.rewrite.extract import NoIndexError, index_of
     from pqassay_spec.base.errors import Malformed
     from pqassay_spec.base.sources import FileSource

@@ -1,6 +1,6 @@
-"""The commands ``pqassay index``: indexes added to files, listed, dropped, refreshed and extracted.
+"""The commands ``pqassay index``: add, list, drop, refresh and extract indexes.
 
-An index has an entry in the index directory, except for IDX1, which has a key of its own unless a placement is chosen.
+An index has an entry in the index directory, except IDX1, which has its own key unless a placement is chosen.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TypeName(StrEnum):
 
 
 class GranularityName(StrEnum):
-    """What the parts of an index are."""
+    """The granularities of indexes."""
 
     FILE = "file"
     ROW_GROUP = "row-group"
@@ -48,7 +48,7 @@ class GranularityName(StrEnum):
 
 
 class PlacementName(StrEnum):
-    """Where the blob goes."""
+    """The places of a blob."""
 
     BODY = "body"
     INLINE = "inline"
@@ -56,7 +56,7 @@ class PlacementName(StrEnum):
 
 
 class CodecName(StrEnum):
-    """How the blob is compressed."""
+    """The compression codecs of a blob."""
 
     NONE = "none"
     SNAPPY = "snappy"
@@ -81,7 +81,7 @@ Files = Annotated[
 
 
 def _type_called(text: str) -> str:
-    """A type of the chapter, or the name of someone's own, as `--type` takes it."""
+    """A type of the chapter, or a user-defined name, from the value of `--type`."""
     from pqassay_spec.directory.named_types import is_type_name
 
     if text not in tuple(TypeName) and not is_type_name(text):
@@ -225,7 +225,7 @@ def add(
 
 
 def _columns_of(metadata: FileMetaData, text: str, *, together: bool) -> list[tuple[tuple[str, ...], ...]]:
-    """The columns of each index. A column whose name holds a comma is named alone."""
+    """The columns of each index. A column whose name contains a comma must be given alone."""
     from pqassay_reference.directory.making.described_data import paths_called
     from pqassay_spec.parquet.schema.leaf_columns import leaves
 
@@ -269,7 +269,7 @@ HEADINGS = ("type", "columns", "granularity", "placement", "bytes", "values", "s
 
 
 PAYLOAD_NOT_KNOWN = "payload not known to pqassay"
-"""What is shown in place of the number of values of a named type, whose payload only its owner can read."""
+"""The text in place of the number of values for a named type, whose payload only its owner can read."""
 
 
 def _row(index: dict[str, Any]) -> tuple[object, ...]:
@@ -395,11 +395,11 @@ def refresh(files: Files, inside_table: InsideTable = False) -> None:
 index_app.command(epilog=idx1.EXTRACT_EXAMPLE)(idx1.extract)
 
 
-# ---------------------------------------------------------------------------------------------------- what is said
+# ---------------------------------------------------------------------------------------------------------- output
 
 
 def _described(entry: Entry) -> str:
-    """An entry for people: ``distinct-set of nation by row-group, 84 values in 630 bytes (body)``."""
+    """An entry as text for people: ``distinct-set of nation by row-group, 84 values in 630 bytes (body)``."""
     head = entry.head
     values = counted(head.value_count, "group" if _type_name(entry) == TypeName.ZONE_SUMS else "value")
     place = _name_of("Placement", head.placement)
@@ -435,7 +435,7 @@ def _say_rest(done: Changed) -> None:
 
 
 def _each(named: Sequence[Path], one: Callable[[str], None], *, inside_table: bool) -> None:
-    """Do something to each file; what goes wrong with one, foreseen or not, is said in one line, and the others are done."""
+    """Run a function on each file; an error of one file, expected or not, is printed in one line, and the others continue."""
     code = 0
     for path in list(_files(named, inside_table=inside_table)):
         try:
@@ -452,7 +452,7 @@ def _each(named: Sequence[Path], one: Callable[[str], None], *, inside_table: bo
 
 
 def _files(named: Sequence[Path], *, inside_table: bool) -> Iterator[str]:
-    """The files that were named, and those in folders that were named."""
+    """The named files, and the files in named folders."""
     for path in named:
         name = os.fspath(path)
         if os.path.isdir(path):

@@ -1,4 +1,4 @@
-"""The commands ``pqassay pm …``: QuestDB's metadata file beside ``data.parquet``, made and looked into."""
+"""The commands ``pqassay pm …``: make and inspect QuestDB's metadata file beside ``data.parquet``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PathName(StrEnum):
 
 
 MOST_WARNINGS = 10
-"""Things left out that are named one by one."""
+"""Most omitted facts that are listed one by one."""
 
 PM_CODES = "0 done, 1 refused or damaged, 2 usage"
 
@@ -119,7 +119,7 @@ def generate(
 
 
 def _text_of(path: Path) -> str:
-    """The text of a ``questdb`` key; what is wrong with it is reported for its own file."""
+    """The text of a ``questdb`` key; errors name the file of the text."""
     from pqassay_spec.base.errors import FormatError
     from pqassay_spec.pm.from_parquet import questdb_key
 
@@ -150,7 +150,7 @@ def _described(done: Generated) -> str:
 
 
 def warn_left_out(left_out: Sequence[LeftOut]) -> None:
-    """Warn of what was left out, once for all row groups with the same reason."""
+    """Warn of omitted facts, once for all row groups with the same reason."""
     places: dict[tuple[str, str, str], list[int]] = {}
     for left in left_out:
         places.setdefault((left.what, left.name, left.why), []).append(left.row_group)
@@ -162,7 +162,7 @@ def warn_left_out(left_out: Sequence[LeftOut]) -> None:
 
 
 def warn_lost(sizes: Sequence[int], hint: str = "", *, dry_run: bool = False) -> None:
-    """Warn of the snapshots of a replaced file, by the sizes of the Parquet file at each, which the new one has not."""
+    """Warn of snapshots that the new file lacks; ``sizes`` are the sizes of the Parquet file at each."""
     if sizes:
         goes, missing = ("would be", "would find nothing") if dry_run else ("was", "find nothing now")
         typer.echo(
@@ -218,7 +218,7 @@ def show(
 
 
 def pinned(file: Path, txn: Path | None, parquet_size: int | None) -> int | None:
-    """Bytes of the Parquet file that a table's ``_txn`` pins for the partition that a ``_pm`` belongs to, or that were named."""
+    """Bytes of the Parquet file that a table's ``_txn`` pins for the partition of a ``_pm``, or the given size."""
     if txn is None:
         return parquet_size
     if parquet_size is not None:
@@ -236,7 +236,7 @@ def pinned(file: Path, txn: Path | None, parquet_size: int | None) -> int | None
 
 
 def _positions(value: SnapshotValue, names: list[str]) -> list[int]:
-    """Positions of the columns of these names, all without any; parts of a nested field share one name."""
+    """Positions of the columns with these names, or of all without names; parts of a nested field share one name."""
     from pqassay_reference.errors import Refused
 
     found = [index for index, column in enumerate(value.columns) if not names or column.name in names]
@@ -339,14 +339,14 @@ def _times(text: str, column: SnapshotColumn) -> tuple[int, int]:
 
 
 def opened(file: Path, parquet_size: int | None) -> contextlib.AbstractContextManager[PmReader]:
-    """A `_pm` file, mapped, at the snapshot of a Parquet file of a size, or the newest."""
+    """Open a `_pm` file as a memory map, at the snapshot for a Parquet file of a given size, or the newest."""
     from pqassay_reference.pm.read import PmReader
 
     return PmReader.map(file, parquet_file_size=parquet_size)
 
 
 def require_pm(file: Path) -> None:
-    """Say so where the file is the other one of the two."""
+    """Exit with a message if the file is a Parquet file instead of a ``_pm``."""
     from pqassay_spec.base.sources import FileSource
     from pqassay_spec.parquet.file import MAGIC, MAGIC_SIZE
     from pqassay_spec.pm import grammar as pm

@@ -1,4 +1,4 @@
-"""The commands ``pqassay pm …`` that change a ``_pm``: after its Parquet file, or to leave out what is dead in it."""
+"""The commands ``pqassay pm …`` that change a ``_pm``: to follow its Parquet file, or to remove unused bytes."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _compacted(done: Compaction, share: float, *, dry_run: bool) -> str:
 
 
 def _share(text: str) -> float:
-    """A share of 1, written in percent."""
+    """A share between 0 and 1, from a percentage."""
     try:
         percent = float(text.strip().removesuffix("%"))
     except ValueError:

@@ -1,6 +1,6 @@
-"""Tables for people of a ``_pm``: of a snapshot, of the chain of snapshots, of a plan.
+"""Tables about a ``_pm`` for people: of a snapshot, of the chain of snapshots, of a plan.
 
-A table is text; how it is printed depends on where it goes: `pqassay_reference.cli.tables`.
+A table is text; `pqassay_reference.cli.tables` prints it in a form that depends on the output.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pqassay_spec.pm.types import described_type
 from pqassay_spec.pm.value import ExternalBloom, SnapshotChunk, SnapshotColumn, SnapshotValue
 
 MOST_CHUNKS = 1000
-"""Column chunks that are shown unasked."""
+"""Column chunks that are shown by default."""
 
 
 # ------------------------------------------------------------------------------------------------------ a snapshot
@@ -38,7 +38,7 @@ def snapshot_lines(reader: PmReader, file_size: int) -> Iterator[str]:
 
     Args:
         reader: The snapshot.
-        file_size: Bytes of the file, committed or not.
+        file_size: Bytes of the file, including uncommitted ones.
     """
     fields, header = reader.footer.fields, reader.header
     committed = counted(reader.size, "committed byte")
@@ -79,7 +79,7 @@ def _names(bits: int, names: type[HeaderFeature | FooterFeature]) -> list[str]:
 
 
 def column_table(value: SnapshotValue) -> PrintedTable:
-    """The columns."""
+    """The table of the columns."""
     rows = [
         [
             index,
@@ -117,8 +117,8 @@ def chunk_tables(
 
     Args:
         value: The snapshot.
-        row_groups: Which row groups.
-        columns: Which columns.
+        row_groups: Positions of the row groups.
+        columns: Positions of the columns.
 
     Raises:
         Refused: There is no such row group.
@@ -180,7 +180,7 @@ class ChainLink(NamedTuple):
 
 
 def chain(reader: PmReader) -> tuple[list[ChainLink], FormatError | None]:
-    """The snapshots of a file, the newest first, and what broke the chain, if it is broken."""
+    """The snapshots of a file, the newest first, and the error that breaks the chain, if there is one."""
     snapshots: list[pm_file.Snapshot] = []
     broken: FormatError | None = None
     try:
@@ -219,7 +219,7 @@ def chain_table(links: Sequence[ChainLink], data_size: int | None) -> PrintedTab
     return PrintedTable("Snapshots, the newest first", headings, rows, right=frozenset(range(6)))
 
 
-# ------------------------------------------------------------------------------------------------ where a time is
+# ------------------------------------------------------------------------------------------------ search of times
 
 
 def times_found(reader: PmReader, row_groups: Sequence[int]) -> list[tuple[int, int, str, str]]:
@@ -238,7 +238,7 @@ def times_found(reader: PmReader, row_groups: Sequence[int]) -> list[tuple[int, 
 
 
 def times_table(name: str, rows: Sequence[tuple[int, int, str, str]]) -> PrintedTable:
-    """Row groups with the bounds of the column that a time was looked for in."""
+    """The table of row groups with the bounds of the searched time column."""
     return PrintedTable(
         "", ("row group", "rows", f"first {name}", f"last {name}"), rows, right=frozenset((0, 1))
     )

@@ -1,4 +1,4 @@
-"""The command ``pqassay strip``: a finished file without some of its metadata."""
+"""The command ``pqassay strip``: remove some of the metadata of a finished file."""
 
 from __future__ import annotations
 

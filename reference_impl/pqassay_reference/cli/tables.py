@@ -1,4 +1,4 @@
-"""Tables of text: drawn on a terminal, plain columns in a pipe, where other programs read them."""
+"""Tables as text: aligned and drawn on a terminal, plain columns in a pipe for other programs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class PrintedTable:
     """A table.
 
     Attributes:
-        title: What is above it; may be empty.
+        title: The line above it; may be empty.
         headings: The names of its columns.
-        rows: Its cells, row by row; numbers are written as they are.
+        rows: Its cells, row by row; numbers stay as they are.
         right: Columns that are aligned to the right.
     """
 
@@ -52,7 +52,7 @@ def show(table: PrintedTable) -> None:
 
 
 def plain_lines(table: PrintedTable) -> list[str]:
-    """The lines of a table, its columns separated by two blanks or more.
+    """The lines of a table, with two or more blanks between columns.
 
     >>> plain_lines(PrintedTable("", ("name", "n"), [("ab", "7"), ("日", "12")], right=frozenset((1,))))
     ['name   n', 'ab     7', '日    12']
@@ -63,7 +63,7 @@ def plain_lines(table: PrintedTable) -> list[str]:
 def aligned_lines(
     rows: Iterable[Sequence[object]], measured: int, right: frozenset[int] = frozenset()
 ) -> Iterator[str]:
-    """Lines of any number of rows, the headings among them. A wide cell pushes the rest of its line to the right.
+    """Yield the lines of any number of rows, including the headings. A wide cell pushes the rest of its line to the right.
 
     Args:
         rows: The cells, row by row.
@@ -82,7 +82,7 @@ def aligned_lines(
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal that a text takes."""
+    """The number of terminal columns that a text takes."""
     return len(text) if text.isascii() else sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 

@@ -1,7 +1,7 @@
-"""The structures of a column chunk as they are stored: its offset index, its column index and its bloom filter.
+"""The stored structures of a column chunk: its offset index, its column index and its bloom filter.
 
-Each is read from the place that the footer gives, and must fill that place.  Whether what it says is true, and whether it
-may be trusted, is for the caller to decide.
+Each is read from the place in the footer, and must fill that place.  The caller decides whether its content is true and
+can be trusted.
 
 Source: chapters ``page_index.md`` and ``bloom.md``.
 """
@@ -29,7 +29,7 @@ from pqassay_spec.parquet.thrift import (
 Index = TypeVar("Index", OffsetIndex, ColumnIndex)
 
 HASHED_DIFFERENTLY = (Type.BOOLEAN, Type.INT96)
-"""Types whose bloom filters are not to be relied on: writers disagree about the bytes that are hashed."""
+"""Types whose bloom filters cannot be trusted: writers disagree about the hashed bytes."""
 
 
 def read_offset_index(source: Source, body: range, chunk: ColumnChunk) -> OffsetIndex | None:
@@ -37,7 +37,7 @@ def read_offset_index(source: Source, body: range, chunk: ColumnChunk) -> Offset
 
     Args:
         source: The file.
-        body: Where the body of the file begins and ends.
+        body: Range of the offsets of the file's body.
         chunk: The facts of the footer about the chunk.
 
     Raises:
@@ -88,11 +88,11 @@ class BloomFilter(NamedTuple):
 def read_bloom_filter(source: Source, body: range, facts: ColumnMetaData) -> BloomFilter | None:
     """The bloom filter of a chunk; ``None`` if it has none.
 
-    ``bloom_filter_length`` takes no part in it: a filter says itself how long it is.
+    ``bloom_filter_length`` is not used, because a filter contains its own length.
 
     Args:
         source: The file.
-        body: Where the body of the file begins and ends.
+        body: Range of the offsets of the file's body.
         facts: The metadata of the chunk.
 
     Raises:
@@ -120,9 +120,9 @@ def read_bloom_filter(source: Source, body: range, facts: ColumnMetaData) -> Blo
 
 
 def may_hold(bitset: bytes, leaf: SchemaLeaf, raw: bytes) -> bool:
-    """True if a bloom filter may hold a value, given by its PLAIN bytes, of a byte array without its length.
+    """Whether a bloom filter may have a value, given by its PLAIN bytes (without the length for a byte array).
 
-    A zero is sought with both signs: the two are equal, and their hashes are not.
+    A zero is searched with both signs, because the two are equal but have different hashes.
     """
     import xxhash  # noqa: PLC0415 - only files with bloom filters need it
 

@@ -20,7 +20,7 @@ from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string, leav
 BATCH_ROWS = 1 << 16
 
 GREATEST_PAYLOAD = 1 << 30
-"""Bytes of distinct values that are collected from a column unless a limit is given."""
+"""Default limit of the bytes of distinct values that are collected from a column."""
 
 
 @dataclass
@@ -31,8 +31,8 @@ class DistinctValues:
         column: Name for messages.
         limit: Greatest payload in bytes; beyond, `add` raises `Refused`.
         values: The distinct values so far.
-        null_count: Nulls so far.
-        row_count: Values and nulls so far.
+        null_count: Number of nulls so far.
+        row_count: Number of values and nulls so far.
     """
 
     column: str
@@ -89,21 +89,21 @@ class DistinctValues:
 
 
 def _distinct(array: Any) -> tuple[Any, Any]:
-    """An array that has a null where there is no value, and its distinct values.
+    """An array with a null at each place without a value, and its distinct values.
 
-    In a dictionary, only what rows refer to counts, and a null in it is one in each of these rows.
+    In a dictionary, only entries that rows refer to count; a null entry is a null in each row that refers to it.
     """
     if not pa.types.is_dictionary(array.type):
         return array, pc.unique(array.cast(pa.large_binary()))
     if array.dictionary.null_count:
         return _distinct(_innermost(array.dictionary_decode()))
     used = array.dictionary.take(pc.unique(array.indices))
-    # A dictionary may hold a value twice, or another dictionary.
+    # A dictionary may have duplicate values, or contain another dictionary.
     return array.indices, _distinct(_innermost(used))[1]
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """True for text in any of Arrow's forms, and for dictionaries of it."""
+    """Whether a type is text in any of Arrow's forms, or a dictionary of text."""
     if pa.types.is_dictionary(kind):
         return is_text(kind.value_type)
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
@@ -122,7 +122,7 @@ def _innermost(array: Any) -> Any:
 
 
 LISTED = 10
-"""Columns that a message names before it goes on with an ellipsis; a file may have very many, of very long names."""
+"""Most columns that a message names before an ellipsis; a file may have very many, with very long names."""
 
 
 def listed(leaves: Iterable[SchemaLeaf]) -> str:
@@ -135,7 +135,7 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
     """Return the leaf that an index on ``column`` describes, with its position among all leaves.
 
     Raises:
-        Refused: No such column, or one that IDX1 cannot describe; the message names the string columns.
+        Refused: There is no such column, or IDX1 cannot describe it; the message names the string columns.
     """
     matching = [(ordinal, leaf) for ordinal, leaf in enumerate(leaves) if leaf.is_called(column)]
     strings = listed(leaf for leaf in leaves if is_string(leaf) and not leaf.max_repetition_level)
@@ -154,9 +154,9 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
 
 
 def native_file(path: str | os.PathLike[str]) -> pa.OSFile:
-    """Open a local file for pyarrow, by its bytes: it would refuse a text that is not UTF-8, and expand ``~``.
+    """Open a local file for pyarrow by the bytes of its path, because pyarrow refuses text that is not UTF-8, and expands ``~``.
 
-    No Python file: threads of the decoder that still hold one when the process ends abort it.
+    It is not a Python file: threads of the decoder that still use one when the process ends would abort it.
     """
     name: Any = os.fsencode(path)
     return pa.OSFile(name, mode="r")
@@ -167,8 +167,8 @@ def collect(
 ) -> tuple[DistinctValues, ...]:
     """Collect the distinct values of some string columns of a local file.
 
-    Columns are first read by dictionary, which takes a third of the time: pages refer to values of their
-    dictionary, and only these values are looked at.  pyarrow only supports this for PLAIN and dictionary
+    Columns are first read as dictionaries, which takes a third of the time: pages refer to values of their
+    dictionary, and only these values are examined.  pyarrow only supports this for PLAIN and dictionary
     encodings, so a refused file is read again without it.
 
     Args:
@@ -209,7 +209,7 @@ def read_distinct_values(
     """Read a string column of a local file, named by its path joined by dots, and collect its distinct values.
 
     Raises:
-        Refused: No such column; see `DistinctValues.add` as well.
+        Refused: There is no such column; also see `DistinctValues.add`.
         Undecodable: The file cannot be opened, or its pages cannot be decoded.
         FormatError: The footer cannot be read.
     """
@@ -220,7 +220,7 @@ def read_distinct_values(
 
 
 def _distinct_values(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:
-    # Chosen by its position: the name of the column, joined by dots, may be that of another one as well.
+    # Selected by position, because the name joined by dots may also be that of another column.
     collected = DistinctValues(leaf.name, limit)
     row_groups = list(range(file.num_row_groups))
     try:

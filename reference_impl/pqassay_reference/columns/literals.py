@@ -1,4 +1,4 @@
-"""Single values as the protocol writes them down in JSON, and back.
+"""Convert single values between Python and the JSON form of the protocol.
 
 Source: ``conformance/PROTOCOL.md``, section "Values".
 """
@@ -15,7 +15,7 @@ Tree = list[Any]
 
 
 class PlacedTree(list[Any]):
-    """A comparison that was read from text.
+    """A comparison that was parsed from text.
 
     Attributes:
         position: The character of the text at which it begins, counted from 1.
@@ -25,7 +25,7 @@ class PlacedTree(list[Any]):
 
 
 class Moment(NamedTuple):
-    """A date, a time of day or a timestamp as the protocol writes it.
+    """A date, a time of day or a timestamp in the form of the protocol.
 
     Attributes:
         kind: ``date``, ``time`` or ``timestamp``.
@@ -37,13 +37,13 @@ class Moment(NamedTuple):
 
 
 class TypedText(str):
-    """A constant like ``DATE '2024-01-01'``: text with a type, with which a column of text is not compared as text."""
+    """A constant like ``DATE '2024-01-01'``: text with a type. A column of text is not compared with it as text."""
 
     __slots__ = ()
 
 
 def python_value(written: Any) -> Any:
-    r"""The value that JSON holds, tagged or not.
+    r"""The Python value of a JSON value, tagged or not.
 
     >>> python_value({"bytes": "00ff"}), python_value({"float": "-0.0"}), python_value("a")
     (b'\x00\xff', -0.0, 'a')
@@ -75,7 +75,7 @@ def json_value(value: Any) -> Any:
 
 
 def decimal_text(unscaled: int, scale: int) -> str:
-    """A decimal as text, with all its digits behind the point.
+    """A decimal as text, with all its digits after the point.
 
     >>> decimal_text(-5, 2), decimal_text(5, 0)
     ('-0.05', '5')
@@ -86,7 +86,7 @@ def decimal_text(unscaled: int, scale: int) -> str:
 
 
 def python_tree(tree: Any) -> Any:
-    r"""A predicate with Python's own values.
+    r"""A predicate with Python values.
 
     >>> python_tree(["in", "n", [{"bytes": "ff"}, 1]])
     ['in', 'n', [b'\xff', 1]]

@@ -1,7 +1,7 @@
-"""The index directory at work: indexes made from the data of a file, and written into it.
+"""Use of the index directory: make indexes from the data of a file, and write them into it.
 
 Contents: making indexes from the data of a file (`making`), adding them to a file or removing them
-(`embedding`), reading them (`reading`), and `add`, which attaches an index of your own.
+(`embedding`), reading them (`reading`), and `add`, which attaches a user-defined index.
 
 Excluded: commands, and changes of footers (see `pqassay_reference.rewrite`).
 """
@@ -33,28 +33,28 @@ def add(
     inside_table: bool = False,
     writer: str = "",
 ) -> Changed:
-    """Attach an index of your own to a finished Parquet file, replacing the file atomically.
+    """Attach a user-defined index to a finished Parquet file, replacing the file atomically.
 
-    Only you know what the blob means: other readers of the directory leave it alone, and a check says so.
+    Only you know the meaning of the blob: other readers of the directory ignore it, and a check reports that.
 
     Args:
         path: A local Parquet file.
-        type: The name of its type, which begins with a domain of yours, turned round: ``org.example.bitmap``.
+        type: The name of its type, which begins with your domain in reverse order: ``org.example.bitmap``.
         blob: The index.
-        columns: The columns that it describes, of any type, their paths joined by dots; if their data change, it is stale.
-        granularity: What each part of the blob is about. Pages need one column and its offset index.
-        placement: Where the blob goes.
-        codec: How the blob is compressed.
+        columns: The columns that it describes, of any type, as paths joined by dots; the index becomes stale if their data change.
+        granularity: The granularity of the parts of the blob. Pages need one column and its offset index.
+        placement: Where the blob is stored.
+        codec: The compression of the blob.
         version: The version of the type, 0 to 255.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         writer: Name and version of your program.
 
     Returns:
-        What was done. An entry with the same type, granularity and columns is replaced; all others stay.
+        The result. An entry with the same type, granularity and columns is replaced; all others stay.
 
-    Raises:
-        Refused: Not such a name; no such columns; the placement is taken; a file inside a table.
-        FormatError: Not a Parquet file, or one whose footer must not be changed.
+        Raises:
+            Refused: The name is not valid; a column does not exist; the placement is used by other software; a file inside a table.
+            FormatError: Not a Parquet file, or its footer must not be changed.
         OSError: The file cannot be read or its directory written, or it changed meanwhile.
     """
     from pqassay_reference.directory.embedding import add_indexes  # noqa: PLC0415 - who reads directories loads nothing that writes them

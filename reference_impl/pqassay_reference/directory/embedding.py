@@ -1,4 +1,4 @@
-"""Indexes written into a finished file, removed from it, or made again: the body stays, and the footer gets another directory.
+"""Add, remove or rebuild indexes in a finished file: the body stays, and the footer gets a new directory.
 
 Source: chapter ``directory.md``, sections "Several indexes" and "Writing".
 """
@@ -36,7 +36,7 @@ from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData
 
 
 class Change(NamedTuple):
-    """A file with other indexes: how much of its body is kept, what is behind, and the footer."""
+    """A file with changed indexes: the number of kept bytes of its body, the bytes after them, and the footer."""
 
     body_end: int
     added: bytes
@@ -44,7 +44,7 @@ class Change(NamedTuple):
 
 
 class EmbeddingPlan(NamedTuple):
-    """The planned changes of the entries of a file: see `Changed` for `removed` and `unable`."""
+    """The planned changes of the entries of a file; `Changed` describes `removed` and `unable`."""
 
     made: Sequence[MadeIndex] = ()
     removed: tuple[Entry, ...] = ()
@@ -53,17 +53,17 @@ class EmbeddingPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class Changed:
-    """What was done to a file.
+    """The result of a change of a file.
 
     Attributes:
         path: The file.
-        made: The entries that were made.
-        replaced: Keys of the entries whose place they took.
+        made: The new entries.
+        replaced: Keys of the entries that they replaced.
         removed: Entries that were removed.
         left: Entries that stay.
         damaged: The errors of unreadable directories, which were left out.
-        dead: Bytes of blobs in the body that nothing refers to any more.
-        unable: Of `refresh_indexes`, the stale entries that stay, each with the reason.
+        dead: Bytes of unused blobs in the body, without references.
+        unable: For `refresh_indexes`, the stale entries that stay, each with the reason.
         state: Size and time of the written file; ``None`` if nothing was written.
     """
 
@@ -85,19 +85,19 @@ def add_indexes(
     inside_table: bool = False,
     writer: str = WRITER,
 ) -> Changed:
-    """Make indexes of a finished file and write them into it, replacing it atomically.
+    """Make indexes for a finished file and write them into it, replacing it atomically.
 
     Other entries stay; one with the same type, granularity and columns is replaced.
 
     Args:
         path: A local Parquet file.
-        requests: The indexes, or what says them when the footer is known.
+        requests: The indexes, or a function that returns them for a footer.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         writer: The program's name for the entries.
 
     Raises:
-        Refused: An index cannot be made, or its place is taken; a file inside a table.
-        FormatError: The file is not a Parquet file, or one whose footer must not be changed.
+        Refused: An index cannot be made, or its placement is used by other software; a file inside a table.
+        FormatError: The file is not a Parquet file, or its footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: Pages cannot be decoded.
     """
@@ -112,11 +112,11 @@ def add_indexes(
 def drop_indexes(
     path: str | os.PathLike[str], goes: Callable[[Entry, FileMetaData], bool], *, inside_table: bool = False
 ) -> Changed:
-    """Remove entries from a finished file, replacing it atomically; a file that has none of them stays as it is.
+    """Remove entries from a finished file, replacing it atomically; a file without such entries is not changed.
 
     Args:
         path: A local Parquet file.
-        goes: Says of an entry, and the footer, whether it is to go.
+        goes: Decides from an entry and the footer whether to remove the entry.
         inside_table: See `add_indexes`.
 
     Raises:
@@ -132,9 +132,9 @@ def drop_indexes(
 def refresh_indexes(
     path: str | os.PathLike[str], *, inside_table: bool = False, writer: str = WRITER
 ) -> Changed:
-    """Make the stale entries of a finished file again, with their columns, granularity, placement and codec.
+    """Rebuild the stale entries of a finished file, with their columns, granularity, placement and codec.
 
-    Entries that are good stay as they are, and so does a stale one that cannot be made again.
+    Fresh entries do not change, and neither do stale ones that cannot be rebuilt.
 
     Args:
         path: A local Parquet file.
@@ -142,7 +142,7 @@ def refresh_indexes(
         writer: See `add_indexes`.
 
     Raises:
-        Refused, FormatError, OSError: See `add_indexes`; not for an entry that cannot be made.
+        Refused, FormatError, OSError: See `add_indexes`; but not for an entry that cannot be rebuilt.
     """
 
     def plan(file: OpenFile, indexes: Indexes) -> EmbeddingPlan:
@@ -165,7 +165,7 @@ def change_indexes(
     *,
     inside_table: bool = False,
 ) -> Changed:
-    """Change the entries of a finished file as a function plans it. A file that stays the same is not written.
+    """Change the entries of a finished file according to a plan. A file that stays the same is not written.
 
     Raises:
         Refused, FormatError, OSError, Undecodable: See `add_indexes`.
@@ -196,7 +196,7 @@ def change_indexes(
 
 
 def _again(file: OpenFile, indexes: Indexes, entry: Entry) -> Request:
-    """The request of which an entry came, as far as it can be told. Raises `Refused`."""
+    """The request that would make an entry again, as far as it is known. Raises `Refused`."""
     head = entry.head
     if entry.type_name:
         raise Refused(
@@ -218,7 +218,7 @@ def _again(file: OpenFile, indexes: Indexes, entry: Entry) -> Request:
 
 
 def _opened(file: FinishedFile) -> OpenFile:
-    """What indexes are made from. Raises `Refused`, `Unsupported` for a file that must not be changed."""
+    """The file in the form from which indexes are made. Raises `Refused`, `Unsupported` for a file that must not be changed."""
     metadata = file.metadata
     if metadata.encryption_algorithm is not None:
         raise Unsupported("the file is encrypted; anyone could read its index", field="footer")
@@ -240,11 +240,11 @@ def changed_file(
         file: The file.
         footer: Its footer, encoded.
         indexes: The content of the footer.
-        made: The indexes that come.
-        gone: Keys of the entries that go, among them those that are replaced.
+        made: The indexes to add.
+        gone: Keys of the entries to remove, including replaced ones.
 
-    Raises:
-        Refused: The extension field is taken by something else.
+        Raises:
+            Refused: The extension field is used by other software.
         FormatError: The footer must not be changed.
     """
     kept = without_keys(indexes.entries, gone)
@@ -268,9 +268,9 @@ def changed_file(
 
 
 def _body_end(file: OpenFile, kept: Sequence[Entry], going: Sequence[Entry]) -> int:
-    """Where the body ends without the blobs that are last in it and that nothing needs any more.
+    """The end of the body after cutting unused blobs at its end.
 
-    Only what is certainly a blob is cut: its checksum agrees, and neither another entry nor the footer refers to its bytes.
+    Only blobs that are certain are cut: the checksum agrees, and neither another entry nor the footer refers to their bytes.
     """
     end = file.framing.footer_start
     ends = {stop: start for start, stop in body_blobs(going, file.framing, file.source) if start < stop}

@@ -1,4 +1,4 @@
-"""How large an index may become before it is no longer worth having: a reader loads all of it to decide anything."""
+"""Limit of the size of an index: a reader loads all of it for any decision, so a larger one is not useful."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SizeLimit:
     """The greatest size of a blob, and the message about larger ones.
 
     Attributes:
-        most: Bytes.
+        most: The limit in bytes.
         columns: The described columns, for the message.
     """
 

@@ -1,4 +1,4 @@
-"""The Parquet files of a folder, those that ``pqassay check`` judges, with their sizes and modification times."""
+"""The Parquet files of a folder, the same as in ``pqassay check``, with their sizes and modification times."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from pqassay_reference.files.tables import require_no_table
 from pqassay_spec.parquet.file import SUFFIXES
 
 Roots: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
-"""A folder, a file, or files."""
+"""A folder, a file, or several files."""
 
 Partitioning: TypeAlias = "str | list[str] | pads.Partitioning | pads.PartitioningFactory | None"
-"""As `pyarrow.dataset.dataset` takes it."""
+"""As in `pyarrow.dataset.dataset`."""
 
 IGNORED = (".", "_")
-"""Files and folders whose names begin like this are not data: as with Arrow and Spark."""
+"""Prefixes of the names of files and folders that are not data, as in Arrow and Spark."""
 
 
 _BETWEEN_PATHS = "\0"
-"""Occurs in no name."""
+"""A character that never occurs in names."""
 
 _HIDDEN = re.compile(rf"(?:[/{_BETWEEN_PATHS}]|\A)[{re.escape(''.join(IGNORED))}]")
-"""Such a name in a path relative to the folder, or in several paths."""
+"""A name with such a prefix in a path relative to the folder, or in several joined paths."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class ListedFiles:
     """The files of a dataset.
 
     Attributes:
-        filesystem: Where they are.
-        folder: The folder that was listed, as the filesystem calls it; empty if files were named.
-        paths: The paths of the files, as the filesystem calls them: sorted, or in the order in which they were named.
-        sizes: In bytes.
-        modified: Modification times in nanoseconds since 1970; 0 if the store does not tell.
-        partitioning: How folders are named.
+        filesystem: The filesystem of the files.
+        folder: The listed folder, in the spelling of the filesystem; empty if files were named.
+        paths: The paths of the files, in the spelling of the filesystem: sorted, or in the order in which they were named.
+        sizes: Their sizes in bytes.
+        modified: Modification times in nanoseconds since 1970; 0 if the store does not give them.
+        partitioning: How folder names give partition values.
     """
 
     filesystem: Any
@@ -56,11 +56,11 @@ class ListedFiles:
 
     @property
     def is_local(self) -> bool:
-        """True if the operating system reads the files by their paths."""
+        """Whether the operating system can read the files by their paths."""
         return isinstance(self.filesystem, pafs.LocalFileSystem)
 
     def relative(self, path: str) -> str:
-        """The path of a file below the folder."""
+        """The path of a file relative to the folder."""
         return path[len(self.folder) :].lstrip("/")
 
     def dataset(self, schema: pa.Schema | None = None) -> pads.FileSystemDataset:
@@ -94,20 +94,20 @@ def list_files(
     name: str | None = None,
     inside_table: bool = False,
 ) -> ListedFiles:
-    """List the files of a folder, or look at those that are named.
+    """List the files of a folder, or check the named files.
 
     In a folder, files are left out if their name or a folder's name begins with a dot or an underscore. If
     some files have names of Parquet files, all others are left out too.
 
     Args:
         root: The folder, the file or the files.
-        filesystem: Where they are; ``None`` if their names tell.
-        partitioning: How folders are named.
+        filesystem: Their filesystem; ``None`` to derive it from their names.
+        partitioning: How folder names give partition values.
         name: The user's name of the folder, if it differs.
-        inside_table: Whether the files of a table are listed as well, whatever the table has deleted of them.
+        inside_table: Whether the files of a table are listed as well, including files that the table has deleted.
 
     Raises:
-        Refused: The folder is a table, or is in one or holds one.
+        Refused: The folder is a table, or is inside a table, or contains one.
         FileNotFoundError: There is no such folder or file.
         ValueError: A URI that no filesystem understands, or a name that is not UTF-8.
         OSError: The folder cannot be listed.
@@ -130,10 +130,10 @@ def list_files(
                     lambda folder: _HIDDEN.search(folder[start:]) is not None,
                 )
             files = sorted((info for info in listed if info.is_file), key=attrgetter("path"))
-            # Mostly there is none, which is found out for all of them at once.
+            # Mostly there is no hidden name, which one search over all of them detects.
             if _HIDDEN.search(_BETWEEN_PATHS.join(info.path[start:] for info in files)):
                 files = [info for info in files if not _HIDDEN.search(info.path[start:])]
-            # Notes, checksums and markers lie among the data; a folder without a single such name has its files under others.
+            # Notes, checksums and markers may be among the data; if no name has a known ending, all files count.
             files = [info for info in files if info.path.lower().endswith(SUFFIXES)] or files
         except UnicodeDecodeError as error:
             raise ValueError(
@@ -149,14 +149,14 @@ def list_files(
 
 
 def located(path: str | os.PathLike[str], filesystem: Any = None) -> tuple[Any, str]:
-    """The filesystem of a path or URI, and what it is called there."""
+    """The filesystem of a path or URI, and the path in it."""
     name = os.fspath(path)
     if filesystem is not None:
         return filesystem, filesystem.normalize_path(name).rstrip("/") or name
     if "://" in name:
         filesystem, inside = pafs.FileSystem.from_uri(name)
         return filesystem, inside.rstrip("/") or inside
-    # Absolute, so that the dataset means the same files wherever the process goes.
+    # Absolute, so the dataset refers to the same files if the process changes its directory.
     return pafs.LocalFileSystem(), os.path.abspath(name)  # noqa: PTH100 - a link stays what the user calls it
 
 

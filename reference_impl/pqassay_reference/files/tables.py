@@ -1,7 +1,7 @@
-"""Folders that are tables, or are in one or hold one: their files are not read as a heap.
+"""Detect folders that are tables, are inside a table or contain one: their files must not be read directly.
 
-The files of a Delta or Iceberg table also hold rows that the table has deleted or written again, and rows that were never committed. Only its
-metadata say which rows it has, and those are not read here.
+The files of a Delta or Iceberg table also have deleted and rewritten rows, and rows that were never committed. Only the
+metadata of the table list its rows, and this package does not read them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pqassay_reference.errors import Refused
 from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, TableKind, kind_by_listing
 
 MARKS = (DELTA_LOG, ICEBERG_METADATA)
-"""Folders of a table that hold what describes it."""
+"""Folders of a table for its metadata."""
 
 NAMES: dict[TableKind, str] = {"delta": "a Delta table", "iceberg": "an Iceberg table"}
 
 FUNCTIONS: dict[TableKind, str] = {"delta": "delta_scan", "iceberg": "iceberg_scan"}
-"""Functions of DuckDB that read such a table."""
+"""Functions of DuckDB that read such tables."""
 
 
 class Table(NamedTuple):
@@ -30,7 +30,7 @@ class Table(NamedTuple):
 
     Attributes:
         kind: Its format.
-        folder: Its folder, as the filesystem calls it.
+        folder: Its folder, in the spelling of the filesystem.
     """
 
     kind: TableKind
@@ -40,14 +40,14 @@ class Table(NamedTuple):
 def require_no_table(
     filesystem: Any, folder: str, found: Iterable[str], name: str, is_hidden: Callable[[str], bool]
 ) -> None:
-    """Raise `Refused` if a folder is a table, or is in one, or holds one.
+    """Raise `Refused` if a folder is a table, or is inside a table, or contains one.
 
     Args:
-        filesystem: Where the folder is.
-        folder: The folder, as the filesystem calls it.
+        filesystem: The filesystem of the folder.
+        folder: The folder, in the spelling of the filesystem.
         found: The paths of all files below it.
         name: The user's name of the folder.
-        is_hidden: Whether nothing is read of a folder below it, by its path.
+        is_hidden: Whether a folder below it is ignored, by its path.
     """
     table = table_among(found, is_hidden) or table_around(filesystem, folder)
     if table is None:
@@ -63,7 +63,7 @@ def require_no_table(
 
 
 def _called(place: str, folder: str, name: str) -> str:
-    """What the user would call a place, given what a folder is called; of a URI without what is secret in it."""
+    """The user's name of a place, derived from the user's name of a folder; a URI is shown without secrets."""
     scheme, separator, _ = name.partition("://")
     if separator:
         return f"{scheme}://{place}"
@@ -72,9 +72,9 @@ def _called(place: str, folder: str, name: str) -> str:
 
 
 def table_among(paths: Iterable[str], is_hidden: Callable[[str], bool] = lambda _: False) -> Table | None:
-    """The table to which one of some files belongs as metadata; ``None`` if there is none. Hidden ones are ignored."""
+    """The table whose metadata include one of the files; ``None`` if there is none. Hidden ones are ignored."""
     for path in paths:
-        # Most paths have none of it, and there may be very many.
+        # Most paths have none of these folders, and there may be very many paths.
         if DELTA_LOG in path or ICEBERG_METADATA in path:
             names = path.rsplit("/", 2)
             kind, folder = kind_by_listing(names), names[0] if len(names) > 2 else ""
@@ -84,12 +84,12 @@ def table_among(paths: Iterable[str], is_hidden: Callable[[str], bool] = lambda 
 
 
 def table_around(filesystem: Any, folder: str) -> Table | None:
-    """The innermost table that a folder is in; ``None`` if there is none that can be seen."""
+    """The innermost table around a folder; ``None`` if none is visible."""
     above = list(_above(folder))
     if isinstance(filesystem, pafs.LocalFileSystem):
         above += [one for one in _above(os.path.realpath(folder)) if one not in above]
     places = [f"{one.rstrip('/')}/{mark}" for one in above for mark in MARKS]
-    # A user who may read a folder need not be allowed to see those above it.
+    # A user who may read a folder need not have access to the folders above it.
     with contextlib.suppress(OSError):
         for info in filesystem.get_file_info(places) if places else ():
             if info.type is pafs.FileType.Directory:
@@ -101,7 +101,7 @@ def table_around(filesystem: Any, folder: str) -> Table | None:
 
 
 def _above(folder: str) -> Iterator[str]:
-    """The folders above one, the innermost first."""
+    """The parent folders of a folder, the innermost first."""
     while folder := folder.rpartition("/")[0]:
         yield folder
 

@@ -1,4 +1,4 @@
-"""The old place of `pqassay_reader.lake.indexed_dataset`. It goes with 1.0."""
+"""The old place of `pqassay_reader.lake.indexed_dataset`. It is removed in 1.0."""
 
 import importlib
 import warnings
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """What was here, with a warning that says where it is."""
+    """Import a name from its new place, with a warning."""
     moved = "pqassay_reader.lake.indexed_dataset"
     found = getattr(importlib.import_module(moved), name)
     warnings.warn(

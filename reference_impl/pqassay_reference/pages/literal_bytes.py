@@ -1,4 +1,4 @@
-"""Literals of a condition as the bytes that a column stores: what bounds are compared with, and what a bloom filter hashes."""
+"""Convert literals of a condition to the bytes that a column stores, for comparisons with bounds and for bloom filters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pqassay_spec.parquet.thrift import LogicalType, SchemaElement, Type
 
 
 def plain_bytes(leaf: SchemaLeaf, literal: Any) -> bytes | None:
-    """The PLAIN bytes of a literal, of a byte array without its length; ``None`` if no value of the column equals exactly this literal.
+    """The PLAIN bytes of a literal (without the length for a byte array); ``None`` if no value of the column equals it exactly.
 
-    Numbers, texts and bytes are stored as they are.  Dates, times and timestamps are written as text, and stored as numbers;
-    of decimals, those that are stored as numbers have bytes of their own.
+    Numbers, texts and bytes are stored as they are.  Dates, times and timestamps are written as text, and stored as numbers.
+    Decimals have bytes only if they are stored as numbers.
     """
     element = leaf.element
     try:
@@ -49,7 +49,7 @@ def _is_plain(element: SchemaElement) -> bool:
 
 
 def _holds(element: SchemaElement, raw: bytes) -> bool:
-    """Whether a column of byte arrays may hold a text of bytes."""
+    """Whether a column of byte arrays may have text with these bytes."""
     if element.type == Type.FIXED_LEN_BYTE_ARRAY:
         return len(raw) == element.type_length
     return element.type == Type.BYTE_ARRAY
@@ -91,13 +91,13 @@ def _text(element: SchemaElement, text: str) -> bytes | None:
 
 def _integer(element: SchemaElement, number: int) -> bytes:
     numbers = UNSIGNED if type_order(element) is Order.UNSIGNED else FIXED_WIDTH
-    # In Python's own terms: each row group asks, and to call the grammar takes longer than all else that it asks.
+    # Written directly in Python: it runs for each row group, and calling the grammar would take longer than everything else.
     code: str = cast("Any", numbers[Type(element.type or 0)]).fmtstr
     return struct.pack(code, number)
 
 
 def _moment(element: SchemaElement, logical: LogicalType, text: str) -> bytes | None:
-    """A date, a time or a timestamp in the unit in which the column stores it, as Arrow reads its text."""
+    """A date, a time or a timestamp in the unit of the column, from its text as Arrow reads it."""
     import pyarrow as pa  # noqa: PLC0415 - golden recipes need no pyarrow for their numbers
 
     target: Any = _arrow_type(logical)
@@ -112,7 +112,7 @@ def _moment(element: SchemaElement, logical: LogicalType, text: str) -> bytes | 
 
 
 def _counted(element: SchemaElement, moment: Moment) -> bytes | None:
-    """A date or a time, which is counted in its own unit, in that of the column."""
+    """A date or a time in the unit of the column, from its own unit."""
     logical = element.logicalType
     if element.type not in (Type.INT32, Type.INT64) or logical is None:
         return None
@@ -127,7 +127,7 @@ def _counted(element: SchemaElement, moment: Moment) -> bytes | None:
 
 
 NANOSECONDS = {"MILLIS": 1_000_000, "MICROS": 1_000, "NANOS": 1}
-"""Nanoseconds of the units of times and timestamps."""
+"""Nanoseconds in each unit of times and timestamps."""
 
 
 def _arrow_type(logical: LogicalType) -> Any:

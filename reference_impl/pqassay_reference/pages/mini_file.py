@@ -1,6 +1,6 @@
 """A small Parquet file in memory, with one field of the schema and the chosen pages, for any decoder.
 
-pyarrow knows all encodings and codecs.  It gets a file with the stored bytes of some pages, and a footer with
+pyarrow supports all encodings and codecs.  It gets a file with the stored bytes of some pages, and a footer with
 only the facts that decoding needs.
 """
 
@@ -29,7 +29,7 @@ class LeafPages(NamedTuple):
 
     Attributes:
         facts: Type, path, encodings, codec and number of values. Sizes and offsets are set by `mini_file`.
-        dictionary: The dictionary page with its header; empty without one.
+        dictionary: The dictionary page with its header; empty if there is none.
         pages: The data pages with their headers.
     """
 
@@ -46,14 +46,14 @@ def mini_file(
     key_values: Sequence[KeyValue] = (),
     created_by: str | None = None,
 ) -> bytes:
-    """A Parquet file of one field of the schema.
+    """A Parquet file with one field of the schema.
 
     Args:
         schema: The elements below the root, depth first; the first is the only child of the root.
         columns: The pages of each leaf, in the order of the schema.
-        row_count: Rows that the pages of each leaf hold.
+        row_count: Number of rows in the pages of each leaf.
         key_values: Additional content of the footer, such as Arrow's schema.
-        created_by: The writer; decoders know the mistakes of some.
+        created_by: The writer; decoders handle the known errors of some writers.
     """
     parts: list[bytes | memoryview] = [bytes(HEAD.build({}))]
     position = len(parts[0])

@@ -1,6 +1,6 @@
-"""The values of one column chunk as they are stored: by physical type, with the pages and rows that hold them.
+"""The values of one column chunk in their stored form: in the physical type, with their pages and rows.
 
-Bounds, counts and bloom filters are about these.  A decoder that converts them to dates or decimals would
+Bounds, counts and bloom filters describe these values.  A decoder that converts them to dates or decimals would
 lose the stored form, so the mini file has no logical types: an INT64 is read as int64, a BYTE_ARRAY as bytes,
 an INT96 as twelve bytes.
 
@@ -38,8 +38,8 @@ class StoredPage(NamedTuple):
     """A page as its header describes it.
 
     Attributes:
-        start: Its first byte, counted from that of the chunk.
-        stop: The byte after its last.
+        start: Offset of its first byte in the chunk.
+        stop: Offset after its last byte in the chunk.
         entries: Its values, nulls and empty lists; ``None`` for a dictionary page.
     """
 
@@ -49,15 +49,15 @@ class StoredPage(NamedTuple):
 
 
 def stored_pages(raw: bytes | memoryview, entries: int) -> Iterator[StoredPage]:
-    """The pages of a chunk, by walking from header to header; index pages are left out.
+    """Yield the pages of a chunk, from header to header, without index pages.
 
     Args:
         raw: The bytes of the chunk.
-        entries: Its values, nulls and empty lists. Bytes after the page with the last of them belong to no
+        entries: Number of its values, nulls and empty lists. Bytes after the page with the last of them do not belong to a
             structure.
 
     Raises:
-        Malformed: A header cannot be read, or a page reaches beyond the chunk.
+        Malformed: A header cannot be read, or a page exceeds the chunk.
     """
     view, at, value_count = memoryview(raw), 0, 0
     while at < len(raw) and (value_count < entries or not entries):
@@ -78,22 +78,22 @@ class StoredValues:
     """All values of a chunk.
 
     Args:
-        schema: The elements of the field below the root that the leaf belongs to, depth first.
-        number: Position of the leaf among those of the field.
+        schema: The elements of the top-level field that contains the leaf, depth first.
+        number: Position of the leaf among the leaves of the field.
         facts: The chunk's metadata.
         raw: The chunk's bytes.
-        row_count: Rows of its row group.
-        by_dictionary: Whether byte arrays are to come as references to a dictionary, which is faster. Not every encoding can be
-            read so; where it cannot, they come as values.
+        row_count: Number of rows of its row group.
+        by_dictionary: Whether byte arrays are returned as references to a dictionary, which is faster. If an encoding does not
+            support that, they are returned as values.
 
-    Attributes:
+        Attributes:
         pages: Its data pages.
-        values: For a leaf outside of lists, a chunked array with one value or null for each row; else with one list.
-        field: The field below the root that the leaf belongs to, likewise.
+        values: A chunked array with one value or null for each row; for a leaf inside lists, with one list for each row.
+        field: The same for the whole top-level field that contains the leaf.
 
     Raises:
         Malformed: A page header cannot be read.
-        Undecodable: The pages cannot be decoded, or hold other rows than the row group.
+        Undecodable: The pages cannot be decoded, or have other rows than the row group.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class StoredValues:
 
     @property
     def first_rows(self) -> NDArray[np.int64]:
-        """The row with which each page begins, and behind them the number of rows; of a leaf outside of lists."""
+        """The first row of each page, and then the number of rows; only for a leaf outside of lists."""
         return np.cumsum([0, *(page.entries or 0 for page in self.pages)])
 
 
@@ -167,11 +167,11 @@ def _decoded(content: bytes, kept: list[str] | None) -> Any:
 
 
 def leaf_path(schema: Sequence[SchemaElement], number: int) -> list[SchemaElement]:
-    """The elements from below the root to one leaf, with nothing but their types.
+    """The elements from below the root to one leaf, with only their types.
 
     Args:
         schema: The elements of a field, depth first.
-        number: Position of the leaf among those of the field.
+        number: Position of the leaf among the leaves of the field.
     """
     path: list[tuple[SchemaElement, int]] = []
     for element in schema:
@@ -188,7 +188,7 @@ def leaf_path(schema: Sequence[SchemaElement], number: int) -> list[SchemaElemen
 
 
 def bare(element: SchemaElement) -> SchemaElement:
-    """An element with nothing but its type. From an INT96, Arrow would make a timestamp, which may not hold it."""
+    """An element with only its type. From an INT96, Arrow would make a timestamp, which may not be able to represent it."""
     is_int96 = element.type == Type.INT96
     return SchemaElement(
         type=Type.FIXED_LEN_BYTE_ARRAY if is_int96 else element.type,
@@ -200,7 +200,7 @@ def bare(element: SchemaElement) -> SchemaElement:
 
 
 def without_claims(facts: ColumnMetaData) -> ColumnMetaData:
-    """The metadata that decoding needs, without metadata that are checked."""
+    """The metadata that decoding needs, without the claims that a check compares."""
     kept = copy.copy(facts)
     kept.statistics = kept.size_statistics = kept.encoding_stats = kept.geospatial_statistics = None
     kept.bloom_filter_offset = kept.bloom_filter_length = None

@@ -1,4 +1,4 @@
-"""Values of a page index and a bloom filter as the protocol writes them: one column, row group by row group.
+"""Page indexes and bloom filters in the form of the protocol: one column, row group by row group.
 
 Source: ``conformance/PROTOCOL.md``, section "Page index and bloom filters".
 """
@@ -51,7 +51,7 @@ def _chunks(source: Source, column: str) -> Iterator[_Chunk]:
 
 
 def page_index(source: Source, column: str) -> Value:
-    """The page index of a column as it is written; whether its two structures agree is not looked at.
+    """The page index of a column as it is stored, without checking whether its two structures agree.
 
     Raises:
         FormatError: The footer or an index cannot be read, or a column index has lists of different lengths.
@@ -104,16 +104,16 @@ def _column_index_value(index: ColumnIndex) -> Value:
 
 
 def bloom_filters(source: Source, column: str, probes: Sequence[Any]) -> Value:
-    """The bloom filters of a column: the bytes of each bitset, and which of some values each may hold.
+    """The bloom filters of a column: the bytes of each bitset, and which of some values each may have.
 
     Args:
         source: The file.
-        column: Its path joined by dots.
-        probes: Values as the protocol writes them.
+        column: The column, as a path joined by dots.
+        probes: Values in the form of the protocol.
 
     Raises:
         FormatError: The footer or a filter cannot be read.
-        Refused: There is no such column, or a value is not of its type.
+        Refused: There is no such column, or a value does not have its type.
     """
     chunks = list(_chunks(source, column))
     sought = [_plain_bytes(probe, chunks[0].leaf) for probe in probes] if chunks else []

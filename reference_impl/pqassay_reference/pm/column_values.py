@@ -1,6 +1,6 @@
-"""Values of a column as people write them, and as Parquet holds them: bounds to be shown, constants to be compared.
+"""Convert values of a column between text and Parquet's encoding: show bounds, and prepare constants for comparisons.
 
-``_pm`` knows a column's physical type and QuestDB's type code; the two decide what its bytes mean.
+``_pm`` has a column's physical type and QuestDB's type code; the two decide the meaning of its bytes.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ SECOND = 10**9
 """Nanoseconds in a second."""
 
 TICKS = {"days": 86_400 * SECOND, "milliseconds": 10**6, "microseconds": 1000, "nanoseconds": 1}
-"""Nanoseconds in each unit of time that a column may count in."""
+"""Nanoseconds in each time unit of a column."""
 
 MOST_DIGITS = 10_000
-"""Zeros at the end of the longest number that a decimal is compared with."""
+"""Most zeros at the end of a number that is compared with decimals."""
 
 MOST_WHOLE = 1 << 64
-"""No column of whole numbers reaches so far."""
+"""A number beyond every column of whole numbers."""
 
 MOST_SHOWN = 40
-"""Characters of a value that are shown."""
+"""Most characters of a value that are shown."""
 
 
 def unit_of_time(column: SnapshotColumn) -> str | None:
-    """The unit that a column of timestamps or dates counts, a key of `TICKS`; ``None`` for other columns."""
+    """The time unit of a column of timestamps or dates, a key of `TICKS`; ``None`` for other columns."""
     tag = type_tag(column.type)
     if tag == ColumnType.TIMESTAMP and column.physical_type == PhysicalType.INT64:
         return "nanoseconds" if column.type & NANOSECONDS_TYPE_BIT else "microseconds"
@@ -64,7 +64,7 @@ def unit_of_time(column: SnapshotColumn) -> str | None:
 
 
 def shown_value(raw: bytes, column: SnapshotColumn) -> str:
-    """A value in Parquet's encoding, for people; what does not fit the column's type is shown as bytes.
+    """A value in Parquet's encoding as text for people; if it does not fit the column's type, it is shown as bytes.
 
     >>> shown_value((1704067200000000).to_bytes(8, "little"), SnapshotColumn("ts", PhysicalType.INT64, type=131080))
     '2024-01-01 00:00:00'
@@ -126,7 +126,7 @@ def _shown_text(raw: bytes) -> str:
 
 
 def _hex(raw: bytes) -> str:
-    """Bytes, as they are written in a condition."""
+    """Bytes in the notation of conditions."""
     return f"x'{raw.hex()}'" if len(raw) * 2 <= MOST_SHOWN else f"x'{raw[: MOST_SHOWN // 2].hex()}…'"
 
 
@@ -134,7 +134,7 @@ def _hex(raw: bytes) -> str:
 
 
 def with_stored_values(tree: Tree, columns: Mapping[str, SnapshotColumn]) -> Tree:
-    """A predicate with constants in the stored form: counts of a unit for times, unscaled numbers for decimals.
+    """A predicate with constants in the stored form: times as numbers of their unit, decimals as unscaled numbers.
 
     Raises:
         Refused: There is no such column, or a constant is not a value of it.
@@ -197,12 +197,12 @@ def stored_value(value: Any, column: SnapshotColumn) -> Any:
 
 
 def _number(value: Any, _: SnapshotColumn) -> Any:
-    """A number as it is. Decimals that are not floats stay decimals: no float may replace them."""
+    """A number unchanged. Decimals that are not floats stay decimals, because floats are not exact."""
     return value if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else None
 
 
 def _whole(value: Any, column: SnapshotColumn) -> Any:
-    """A number that is compared with whole ones; one between two of them is a fraction."""
+    """A number for a comparison with whole numbers; one between two of them becomes a fraction."""
     if isinstance(value, float | Decimal):
         exact = Decimal(value)
         if exact.is_finite() and abs(exact) < MOST_WHOLE and exact % 1:
@@ -244,14 +244,14 @@ def _unscaled(value: Any, column: SnapshotColumn) -> Fraction | int | None:
     kind = described_type(column.type)
     if not isinstance(exponent, int) or exponent > MOST_DIGITS:
         raise Refused(f"column {column.name} holds {kind}; {_short(value)} is not such a value")
-    # In whole numbers: decimal's own arithmetic rounds to 28 digits, and QuestDB's decimals have up to 76.
+    # In whole numbers: arithmetic of the module decimal rounds to 28 digits, but QuestDB's decimals have up to 76.
     exponent += type_parts(column.type).scale
     number = int("".join(map(str, (*digits, *[0] * exponent)))) * (-1 if sign else 1)
     return _exactly(Fraction(number, 10 ** min(-exponent, MOST_DIGITS)) if exponent < 0 else number)
 
 
 def _exactly(number: Fraction | int) -> Fraction | int:
-    """A whole number as one, and one between two of them as a fraction."""
+    """A whole number as an integer, other numbers as a fraction."""
     return number if number.denominator != 1 else int(number)
 
 
@@ -261,7 +261,7 @@ def _short(value: Any) -> str:
 
 
 def _count_of_time(value: Any, column: SnapshotColumn) -> Fraction | int | None:
-    """A date or time as text; a number is the count itself."""
+    """A date or time from text; a number is already in the unit of the column."""
     unit = unit_of_time(column)
     if not isinstance(value, str) or unit is None:
         return None
@@ -278,7 +278,7 @@ _MOMENT = re.compile(
 
 
 def _nanoseconds(text: str) -> int | None:
-    """Nanoseconds from the epoch to a date or time; UTC unless it says otherwise."""
+    """Nanoseconds from the epoch to a date or time, which is UTC by default."""
     match = _MOMENT.fullmatch(text.strip())
     if match is None:
         return None

@@ -1,7 +1,7 @@
-"""Clearing what is dead: in ``_pm`` alone, or with the Parquet file in a new folder.
+"""Remove unused bytes: from ``_pm`` alone, or also from the Parquet file, in a new folder.
 
-A new folder has the next number behind its name.  It gets both files whole before it has its name; the old folder stays for
-readers of earlier transactions.  Pages are copied as they are, so that rows, encodings and statistics stay.
+A new folder has the next number as the suffix of its name.  Both files are complete before it gets its name; the old folder stays
+for readers of earlier transactions.  Pages are copied unchanged, so rows, encodings and statistics stay.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Concurrent access" and "Migration".
 """
@@ -41,7 +41,7 @@ from pqassay_spec.pm.grammar import JSON_KEY
 from pqassay_spec.pm.txn import read_txn
 
 COPIED_AT_ONCE = 1 << 20
-"""Bytes that are copied at once."""
+"""Bytes that are copied in one step."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class Compaction:
     """The outcome of a compaction.
 
     Attributes:
-        before: Committed bytes of ``_pm`` as it was.
+        before: Committed bytes of the old ``_pm``.
         after: Bytes of its newest snapshot alone.
-        dropped: Sizes of the Parquet file at the snapshots that go, newest first.
-        is_due: Whether enough of ``_pm``, or of the Parquet file, is dead.
-        parquet_before: Bytes of the Parquet file.
-        unused: Bytes of it that are dead, as ``_pm`` says.
-        folder: The new folder, if enough of the Parquet file is dead.
+        dropped: Sizes of the Parquet file at the removed snapshots, newest first.
+        is_due: Whether enough of ``_pm``, or of the Parquet file, is unused.
+        parquet_before: Bytes of the old Parquet file.
+        unused: Unused bytes of the Parquet file, according to ``_pm``.
+        folder: The new folder, if enough of the Parquet file is unused.
         parquet_after: Bytes of the Parquet file in the new folder; 0 before it is written.
     """
 
@@ -75,12 +75,12 @@ class Compaction:
 
     @property
     def share(self) -> float:
-        """Share of ``_pm`` that is dead, from 0 to 1."""
+        """Share of ``_pm`` that is unused, from 0 to 1."""
         return self.dead / self.before
 
     @property
     def parquet_share(self) -> float:
-        """Share of the Parquet file that is dead, from 0 to 1."""
+        """Share of the Parquet file that is unused, from 0 to 1."""
         return self.unused / self.parquet_before if self.parquet_before else 0.0
 
 
@@ -92,11 +92,11 @@ def compact_files(
     txn: str | os.PathLike[str] | None = None,
     dry_run: bool = False,
 ) -> Compaction:
-    """Write both files into a new folder if more than a share of the Parquet file is dead, else ``_pm`` alone if more of that is.
+    """Rewrite both files into a new folder if enough of the Parquet file is unused; otherwise rewrite ``_pm`` if enough of it is.
 
     Args:
-        data: The Parquet file; where there is none, ``_pm`` alone is looked at.
-        target: Its ``_pm``, which is replaced whole where no folder is made.
+        data: The Parquet file; if it does not exist, only ``_pm`` is considered.
+        target: Its ``_pm``, which is replaced as a whole if no folder is made.
         above: The share, from 0 to 1.
         txn: The table's ``_txn``, whose next transaction names the new folder; no database may use the table meanwhile.
         dry_run: Only report what would be done.
@@ -104,7 +104,7 @@ def compact_files(
     Raises:
         Malformed: A file is damaged.
         Unsupported: ``_pm`` cannot describe the Parquet file.
-        Refused: One holds what cannot be written, the newest snapshot is not of the Parquet file, or the transaction not of it.
+        Refused: A file has content that cannot be written, the newest snapshot is not of the Parquet file, or the transaction is not of it.
         BusyError: Another process is writing ``_pm`` or ``_txn``.
         OSError: A file cannot be read or written.
     """
@@ -114,7 +114,7 @@ def compact_files(
             reader = PmReader(source)
             raw = migrated(reader)
             chain = [snapshot.fields.parquet_file_size for snapshot in reader.snapshots()]
-        # What lies behind the committed size counts as dead, too: an update that was stopped has left it.
+        # Bytes after the committed size also count as unused: an interrupted update left them.
         before = max(reader.size, source.size)
         done = Compaction(before, len(raw), tuple(chain[1:]), is_due=False)
         if Path(data).is_file():
@@ -147,7 +147,7 @@ def _next_folder(folder: Path) -> Path:
 def _rewritten(
     reader: PmReader, data: Path, txn: str | os.PathLike[str] | None, done: Compaction, folder: Path
 ) -> Compaction:
-    """Both files, written into a folder that gets its name when they are there, and then the transaction that names it."""
+    """Write both files into a folder that gets its name when they are complete, then the transaction that names it."""
     if txn is not None:
         with FileStorage(txn) as storage, about(storage.name):
             table = read_txn(storage)
@@ -160,7 +160,7 @@ def _rewritten(
             commit(storage, moved(table, data.absolute().parent, folder, done.parquet_after))
             return done
     unfinished = folder.with_name(f".{folder.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)  # what a kill left; the lock of `_pm` keeps others out
+    shutil.rmtree(unfinished, ignore_errors=True)  # left by a killed process; `_pm` is locked now
     unfinished.mkdir()
     try:
         with FileSource(data) as source, about(source.name):
@@ -190,7 +190,7 @@ def _require_size(source: Source, reader: PmReader) -> None:
 
 
 def _described(source: Source, reader: PmReader) -> bytes:
-    """``_pm`` of the new file; what the Parquet file does not say is as in the old one."""
+    """``_pm`` of the new file; facts that the Parquet file lacks come from the old one."""
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
     questdb = questdb_key.read(metadata, len(fields_of(metadata)))
@@ -207,11 +207,11 @@ def _described(source: Source, reader: PmReader) -> bytes:
 
 
 def write_without_dead_bytes(source: Source, file: BinaryIO) -> None:
-    """Write a Parquet file again with the chunks, indexes and bloom filters that its footer leads to, and nothing else.
+    """Rewrite a Parquet file with only the chunks, indexes and bloom filters that its footer refers to.
 
     Raises:
         Malformed: The file is damaged.
-        Refused: It has encrypted columns or a signature, chunks in other files or in more than one place, or indexes whose places
+        Refused: It has encrypted columns or a signature, chunks in other files or in more than one place, or indexes whose offsets
             are in keys of the footer.
     """
     read_head(source)
@@ -262,7 +262,7 @@ def write_without_dead_bytes(source: Source, file: BinaryIO) -> None:
 
 
 def _require_movable(metadata: FileMetaData, rest: int) -> None:
-    """Raise `Refused` if more than the footer's structs holds places in the file; ``rest`` bytes follow them."""
+    """Raise `Refused` if other parts than the footer's structs contain offsets; ``rest`` is the number of bytes after these structs."""
     chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
     if metadata.encryption_algorithm or any(
         each.meta_data is None or each.crypto_metadata for each in chunks
@@ -280,7 +280,7 @@ def _require_movable(metadata: FileMetaData, rest: int) -> None:
 
 
 def _move_chunk(chunk: ColumnChunk, copied: Callable[[int | None, int | None], int]) -> int:
-    """Copy the pages of a chunk; returns how far they moved."""
+    """Copy the pages of a chunk; return how far they moved."""
     facts, start = chunk.meta_data, chunk_start(chunk)
     chunk.file_offset = 0
     if facts is None or start is None:
@@ -295,7 +295,7 @@ def _move_chunk(chunk: ColumnChunk, copied: Callable[[int | None, int | None], i
 
 
 def _adapt(metadata: FileMetaData) -> None:
-    """Change what follows from the places of chunks: those of row groups, and the key ``questdb``, which counts no dead bytes any more."""
+    """Update values that depend on the places of chunks: those of row groups, and the unused bytes in the key ``questdb``."""
     for group in metadata.row_groups:
         if group.file_offset is not None:
             group.file_offset = chunk_start(group.columns[0]) if group.columns else None

@@ -1,4 +1,4 @@
-"""Making ``_pm`` for a Parquet file that has none, from its footer alone.
+"""Make ``_pm`` for a Parquet file, using only its footer.
 
 The content comes from `pqassay_spec.pm.from_parquet.snapshot`; `pqassay_reference.pm.write` writes it.  The
 Parquet file is only read.
@@ -40,20 +40,20 @@ from pqassay_spec.pm.from_parquet.snapshot import BloomMode, Description, LeftOu
 from pqassay_spec.pm.value import SnapshotValue
 
 MOST_LOST = 1000
-"""Snapshots of a file that is replaced which are looked at."""
+"""Most snapshots of a replaced file that are examined."""
 
 
 @dataclass(frozen=True)
 class Generated:
-    """A ``_pm`` file that was made.
+    """A generated ``_pm`` file.
 
     Attributes:
         raw: The file.
         value: Its newest snapshot.
-        snapshots: How many there are.
+        snapshots: Number of snapshots.
         left_out: The facts of the Parquet file that the newest snapshot lacks.
-        is_questdb: Whether the types are QuestDB's own; else they are inferred.
-        lost: Sizes of the Parquet file at the snapshots of the file that was replaced, newest first, which this one has not.
+        is_questdb: Whether the types are QuestDB's own; otherwise they are inferred.
+        lost: Sizes of the Parquet file at snapshots of the replaced file that the new one lacks, newest first.
         doubts: The facts that readers will not understand or will reject, in words.
     """
 
@@ -78,15 +78,15 @@ def generate(
 
     Args:
         source: The Parquet file.
-        questdb_json: What counts as its ``questdb`` key, whether it has one or not.
-        path: How the column descriptors come about, see `pqassay_spec.pm.from_parquet.snapshot`.
-        blooms: What becomes of the Parquet file's bloom filters.
-        history: Whether the footers that updates have left in the Parquet file become snapshots, too.
+        questdb_json: A replacement for its ``questdb`` key, or a value if it has none.
+        path: The origin of the column descriptors, see `pqassay_spec.pm.from_parquet.snapshot`.
+        blooms: The treatment of the Parquet file's bloom filters.
+        history: Whether earlier footers, which updates have left in the Parquet file, also become snapshots.
 
     Raises:
-        Malformed: The Parquet file is damaged, or the key's value is (rule PM-121).
+        Malformed: The Parquet file or the value of the key is damaged (rule PM-121).
         Unsupported: ``_pm`` cannot describe the file.
-        Refused: The file describes other files, or its history cannot be told.
+        Refused: The file describes other files, or its history cannot be determined.
     """
     with about(source.name):
         return _generate(source, questdb_json, path, blooms, history=history)
@@ -138,7 +138,7 @@ def _generate(
 
 
 def _doubts(fields: Sequence[LeafField], framing: Framing, questdb: QuestDBMetadata | None) -> Iterator[str]:
-    """What readers of ``_pm`` will not understand, or hold for false, though it is what the Parquet file says."""
+    """Facts of the Parquet file that readers of ``_pm`` will not understand, or will reject."""
     groups = [field.name for field in fields if len(field.leaf.path) > 1 and not field.list_dimensions]
     for name in dict.fromkeys(groups):
         yield f"column {name} is a group: _pm has a column of that name for each leaf, and nothing of the group"
@@ -147,9 +147,9 @@ def _doubts(fields: Sequence[LeafField], framing: Framing, questdb: QuestDBMetad
 
 
 def continued(value: SnapshotValue, first: SnapshotValue) -> SnapshotValue:
-    """A snapshot as it can follow the first: what the header says about the columns was written with that one.
+    """A snapshot as a successor of the first one: the header with the columns was written with the first one.
 
-    A column that had no bloom filter then has no place for one.
+    A column that had no bloom filter then cannot get one.
     """
     groups = [
         replace(
@@ -180,16 +180,16 @@ def generate_file(
     blooms: BloomMode = "inlined",
     history: bool = False,
 ) -> tuple[Path, Generated]:
-    """The same, written beside the Parquet file or as ``output``; what was there is replaced, whole.
+    """Generate ``_pm`` and write it beside the Parquet file or as ``output``; an existing file is replaced as a whole.
 
     Returns:
-        Where it was written, and what.
+        The path of the written file, and its content.
 
     Raises:
-        Refused: A Parquet file is where ``_pm`` would be written; or as `generate`.
+        Refused: A Parquet file is at the path of ``_pm``; or as in `generate`.
         BusyError: Another process is writing it.
         OSError: A file cannot be read or written.
-        Malformed, Unsupported: As `generate`.
+        Malformed, Unsupported: As in `generate`.
     """
     target = Path(data).parent / pm.FILE_NAME if output is None else Path(output)
     with FileSource(data) as source:
@@ -197,7 +197,7 @@ def generate_file(
         done = generate(source, questdb_json=questdb_json, path=path, blooms=blooms, history=history)
         with contextlib.ExitStack() as stack:
             if target.exists():
-                # An update of the old file at the same moment would be lost with it.
+                # A concurrent update of the old file would otherwise be lost.
                 old = stack.enter_context(FileStorage(target))
                 kept = set(_sizes(BytesSource(done.raw)))
                 done = replace(done, lost=tuple(size for size in _sizes(old) if size not in kept))
@@ -206,12 +206,12 @@ def generate_file(
 
 
 def _sizes(source: Source) -> list[int]:
-    """Sizes of the Parquet file at the snapshots of a file, newest first, as far as the file can be read."""
+    """Sizes of the Parquet file at the readable snapshots of a file, newest first."""
     sizes: list[int] = []
     with contextlib.suppress(FormatError):
         size = pm_header.read_committed_size(source)
         chain = pm_file.walk(source, pm_header.read_header(source, size), size)
-        # Those before the chain breaks count, so that no list is made at once.
+        # Snapshots before a break of the chain count, so the list is built step by step.
         for snapshot in itertools.islice(chain, MOST_LOST):
             sizes += [snapshot.fields.parquet_file_size]
     return list(dict.fromkeys(sizes))

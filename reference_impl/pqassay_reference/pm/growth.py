@@ -1,7 +1,7 @@
-"""Bringing ``_pm`` up to a Parquet file that grew.
+"""Update ``_pm`` after its Parquet file has grown.
 
-An update appends: the new row groups, and a footer that refers to them and to the old ones.  Readers that are pinned to an
-earlier snapshot go on with that.
+An update appends the new row groups, and a footer that refers to them and to the old ones.  Readers that are pinned to an
+earlier snapshot are not affected.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), section "Concurrent access".
 """
@@ -36,11 +36,11 @@ class Growth:
     """The outcome of an update.
 
     Attributes:
-        snapshots: Snapshots that were appended; 0 if the newest one describes the Parquet file as it is.
-        appended: Bytes that were appended.
-        reused: Row groups of the newest snapshot whose blocks were there already.
-        written: Row groups of the newest snapshot that are new.
-        parquet_file_size: Bytes of the Parquet file that the newest snapshot describes now.
+        snapshots: Number of appended snapshots; 0 if the newest one describes the current Parquet file.
+        appended: Number of appended bytes.
+        reused: Number of row groups in the newest snapshot whose blocks already existed.
+        written: Number of new row groups in the newest snapshot.
+        parquet_file_size: Bytes of the Parquet file that the newest snapshot now describes.
         left_out: The facts of the Parquet file that the newest snapshot lacks.
     """
 
@@ -53,7 +53,7 @@ class Growth:
 
 
 def pair_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """The Parquet file and the ``_pm`` of a folder, of which one of the two may be named instead.
+    """The Parquet file and the ``_pm`` of a folder; the path may also be one of the two files.
 
     >>> pair_of("2024-01-01/data.parquet")[1].as_posix()
     '2024-01-01/_pm'
@@ -76,16 +76,16 @@ def update_beside(
     history: bool = False,
     dry_run: bool = False,
 ) -> Growth:
-    """Append to a ``_pm`` what its Parquet file has gained since.
+    """Append the additions of a Parquet file to its ``_pm``.
 
     Args:
-        data: The Parquet file, which is only read. It has to begin with what the newest snapshot describes.
+        data: The Parquet file, which is only read. It must begin with the file that the newest snapshot describes.
         target: Its ``_pm``.
-        history: Whether footers that updates have left between the two become snapshots, too.
-        dry_run: Do the same in memory, and leave the file as it is.
+        history: Whether footers of updates between the two also become snapshots.
+        dry_run: Do the same in memory, without changing the file.
 
     Raises:
-        Refused: The Parquet file was not updated but rewritten, or its columns are others: `_pm` is to be generated again.
+        Refused: The Parquet file was rewritten instead of updated, or its columns changed: `_pm` must be generated again.
         Malformed: One of the two is damaged.
         Unsupported: ``_pm`` cannot describe the Parquet file.
         BusyError: Another process is writing ``_pm``.
@@ -101,7 +101,7 @@ def update_beside(
 
 
 def grow_in(source: Source, storage: Storage, *, history: bool = False) -> Growth:
-    """The same in a storage without other writers. See `update_beside`."""
+    """Append the additions of a Parquet file in a storage without other writers. See `update_beside`."""
     with about(storage.name):
         reader = PmReader(storage)
         reader.verify()
@@ -143,7 +143,7 @@ class Grown:
 
 
 def _has_grown(source: Source, framing: Framing, reader: PmReader) -> bool:
-    """Whether a Parquet file begins with the one that a snapshot describes. Raises `Refused` if it is another one."""
+    """Whether a Parquet file begins with the file that a snapshot describes. Raises `Refused` if it is another one."""
     fields = reader.footer.fields
     known = fields.parquet_file_size
     described = (fields.parquet_footer_offset, fields.parquet_footer_length)
@@ -163,7 +163,7 @@ def _has_grown(source: Source, framing: Framing, reader: PmReader) -> bool:
 
 
 def next_value(version: Grown, first: SnapshotValue, name: str) -> tuple[SnapshotValue, tuple[LeftOut, ...]]:
-    """The snapshot of a Parquet file that grew, as it can follow the first, and what it leaves out."""
+    """The snapshot of a grown Parquet file, as a successor of the first one, and the facts that it omits."""
     described = described_like(first, version)
     value = described.value
     _require_same_columns(first.columns, value.columns, name)
@@ -179,7 +179,7 @@ def next_value(version: Grown, first: SnapshotValue, name: str) -> tuple[Snapsho
 
 
 def described_like(first: SnapshotValue, version: Grown) -> Description:
-    """What a Parquet file says, with bloom filters where an earlier snapshot has them."""
+    """The description of a Parquet file, with bloom filters only where an earlier snapshot has them."""
     blooms: BloomMode = (
         "none" if not first.bloom_columns else "external" if first.bloom_external else "inlined"
     )
@@ -189,7 +189,7 @@ def described_like(first: SnapshotValue, version: Grown) -> Description:
 
 
 def _require_same_columns(before: Sequence[SnapshotColumn], now: Sequence[SnapshotColumn], name: str) -> None:
-    """Raise `Refused` unless the columns are stored as the header says, which no update changes."""
+    """Raise `Refused` if the columns differ from those in the header, because updates cannot change these."""
 
     def stored(columns: Sequence[SnapshotColumn]) -> list[tuple[object, ...]]:
         return [

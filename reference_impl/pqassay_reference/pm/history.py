@@ -1,7 +1,7 @@
-"""The earlier footers of a Parquet file that grew: what it was when it was shorter.
+"""The earlier footers of a Parquet file that has grown, and the shorter files that they belonged to.
 
 QuestDB updates a Parquet file by appending row groups and a footer.  Earlier footers stay in the file, and
-each ends with the magic. So each earlier version of the file is a prefix of the current file.
+each ends with the magic. Each earlier version of the file is therefore a prefix of the current file.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from pqassay_spec.pm.from_parquet.fields import fields_of
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBMetadata
 
 STEP = 1 << 24
-"""Bytes that are searched at a time."""
+"""Bytes that are searched in one step."""
 
 MOST_ATTEMPTS = 10_000
-"""Footers that are tried to be read; more magics than this are not a history, but data made to look like one."""
+"""Most footers that are parsed; more magics are not a history, but data that imitates one."""
 
 
 class Prefix:
-    """The first bytes of a source: the file as it was."""
+    """The first bytes of a source, which are an earlier version of the file."""
 
     def __init__(self, source: Source, size: int) -> None:
         self._source = source
@@ -61,14 +61,14 @@ class Version:
 
 
 def earlier_versions(newest: Version) -> list[Version]:
-    """The file as it was at its earlier footers, oldest first.
+    """The earlier versions of the file, oldest first.
 
-    Looked for only where the ``questdb`` key says that there are unused bytes, which updates leave behind.
+    They are only searched if the ``questdb`` key counts unused bytes, which updates leave behind.
     Bytes that only look like a footer are recognized by their place: inside a column chunk of a later
     version, they are data.
 
     Raises:
-        Refused: There are more than `MOST_ATTEMPTS` that look like footers.
+        Refused: More than `MOST_ATTEMPTS` places look like footers.
     """
     earlier: list[Version] = []
     latest = newest
@@ -100,7 +100,7 @@ def earlier_versions(newest: Version) -> list[Version]:
 
 
 def _version(source: Source, framing: Framing) -> Version | None:
-    """The version that ends with a magic, if that is a footer with the ``questdb`` key and everything before it."""
+    """The version that ends with a magic, if that ends a valid footer with the ``questdb`` key."""
     try:
         metadata, _ = read_footer(source, framing)
         questdb = questdb_key.read(metadata, len(fields_of(metadata)))
@@ -114,7 +114,7 @@ def _version(source: Source, framing: Framing) -> Version | None:
 
 
 def _precedes(version: Version, later: Version) -> bool:
-    """True if updates can lead from one version to the other: the columns stay, unused bytes become more."""
+    """Whether updates can lead from one version to the other: the columns stay, and the unused bytes grow."""
     return (
         version.metadata.schema == later.metadata.schema
         and version.questdb.schema == later.questdb.schema
@@ -123,7 +123,7 @@ def _precedes(version: Version, later: Version) -> bool:
 
 
 def _ranges(version: Version) -> list[tuple[int, int]]:
-    """The ranges that a version's footer gives to its parts, merged."""
+    """The ranges that a version's footer assigns to its parts, merged."""
     return _merged((found.start, found.end) for found in referenced_ranges(version.metadata, version.source))
 
 
@@ -143,7 +143,7 @@ def _lies_in(position: int, ranges: list[tuple[int, int]]) -> bool:
 
 
 def _magic_ends(source: Source) -> Iterator[int]:
-    """Ends of the magics in the body of a source, behind enough bytes for a file."""
+    """Yield the end offsets of the magics in the body of a source, if enough bytes for a file precede them."""
     attempts = itertools.count(1)
     for start in range(HEAD_SIZE + TAIL_SIZE - MAGIC_SIZE, source.size - MAGIC_SIZE, STEP):
         raw = source.read(start, min(STEP + MAGIC_SIZE - 1, source.size - MAGIC_SIZE - start))

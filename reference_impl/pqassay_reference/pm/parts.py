@@ -1,7 +1,7 @@
 """The parts of a ``_pm`` file as bytes: header, block, footer.
 
-A value has their content, not their places: the header is the same for all snapshots, a block can be at any
-aligned offset, and a footer gets the places of its blocks.
+A value has their content, but not their places: the header is the same for all snapshots, a block can be at any
+aligned offset, and a footer is given the places of its blocks.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -39,12 +39,12 @@ from pqassay_spec.pm.value import ExternalBloom, SnapshotChunk, SnapshotColumn, 
 
 LATEST_REPETITION = max(Repetition)
 NONE = -1
-"""Value of an extension that says nothing; it is never written."""
+"""The value of an absent extension; it is never written."""
 
 
 @contextmanager
 def naming(field: str) -> Generator[None]:
-    """Say which field it is, where a number or text does not fit into its bytes."""
+    """Add the name of the field to the error if a number or text does not fit into its bytes."""
     try:
         yield
     except (struct.error, ConstructError, ValueError) as error:
@@ -56,7 +56,7 @@ def naming(field: str) -> Generator[None]:
 
 
 def sorted_by_designated_timestamp(value: SnapshotValue) -> bool:
-    """True if the sorting order is nothing but the designated timestamp, ascending: then one bit says so."""
+    """Whether the sorting is only by the designated timestamp, ascending, which a single bit can express."""
     return (
         value.designated_timestamp >= 0
         and [value.designated_timestamp] == [by.column for by in value.sorting]
@@ -65,7 +65,7 @@ def sorted_by_designated_timestamp(value: SnapshotValue) -> bool:
 
 
 def header_features(value: SnapshotValue, *, sorting_written_out: bool = False) -> HeaderFeature:
-    """The feature flags of a file, which follow from what it says."""
+    """The feature flags of a file, which follow from its content."""
     features = HeaderFeature(0)
     if value.bloom_columns:
         features |= HeaderFeature.BLOOM_FILTERS
@@ -82,7 +82,7 @@ def header_bytes(value: SnapshotValue, *, sorting_written_out: bool = False) -> 
 
     Args:
         value: The first snapshot.
-        sorting_written_out: Write the sorting columns out even where one bit would say the same.
+        sorting_written_out: Write the sorting columns explicitly, even if one bit would be enough.
 
     Raises:
         Refused: A number does not fit, or the columns contradict each other.
@@ -170,8 +170,8 @@ class BlockBytes(NamedTuple):
 
     Attributes:
         raw: Its bytes.
-        blooms: Where the bloom filters are that are inlined: offsets from its start, one for each column with bloom
-            filters; ``None`` where there is none, or where it is in the Parquet file.
+        blooms: The places of the inlined bloom filters: offsets from its start, one for each column with bloom
+            filters; ``None`` for a missing filter, or one in the Parquet file.
     """
 
     raw: bytes
@@ -179,10 +179,10 @@ class BlockBytes(NamedTuple):
 
 
 def block_bytes(value: SnapshotValue, number: int) -> BlockBytes:
-    """The block of a row group: its records, the statistics that need more room, its inlined bloom filters.
+    """The block of a row group: its records, its out-of-line statistics, its inlined bloom filters.
 
     Raises:
-        Refused: A number does not fit, a statistic is too long, a bloom filter is where none is announced.
+        Refused: A number does not fit, a statistic is too long, or a column has an undeclared bloom filter.
     """
     group, path = value.row_groups[number], f"row group {number}"
     if len(group.chunks) != len(value.columns):
@@ -209,7 +209,7 @@ def block_bytes(value: SnapshotValue, number: int) -> BlockBytes:
 
 
 def _chunk(chunk: SnapshotChunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[bytes]]:
-    """The record of a chunk, and the statistics that are behind the records, where ``used`` bytes are already."""
+    """The record of a chunk, and its out-of-line statistics, which follow the ``used`` bytes of earlier ones."""
     flags = 0
     sizes, slots, spilled = [0, 0], [0, 0], list[bytes]()
     for side, bound, exact in ((MIN, chunk.min, chunk.min_exact), (MAX, chunk.max, chunk.max_exact)):
@@ -260,10 +260,10 @@ DISTINCT_COUNT_PRESENT, NULL_COUNT_PRESENT = (
 
 
 def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]:
-    """The bloom filters of a row group that are in this file: position among those columns, and bitset.
+    """The inlined bloom filters of a row group: position among the columns with bloom filters, and bitset.
 
     Raises:
-        Refused: A filter of a column that is not among those with bloom filters, or not where the file says they are.
+        Refused: A column without bloom filters has one, or a filter is not where the flags of the file declare it.
     """
     positions = {column: position for position, column in enumerate(value.bloom_columns)}
     bitsets: list[tuple[int, bytes]] = []
@@ -317,19 +317,19 @@ NO_EXTENSIONS = Extensions()
 
 
 class Place(NamedTuple):
-    """Place of a row group's block in this file, and of its inlined bloom filters, all from the file's start."""
+    """Place of a row group's block in this file, and of its inlined bloom filters, as offsets from the file's start."""
 
     block: int
     blooms: tuple[int | None, ...]
 
 
 def footer_bytes(value: SnapshotValue, places: Sequence[Place], before: int, extensions: Extensions) -> bytes:
-    """A footer up to its checksum, which is not part of it.
+    """The bytes of a footer before its checksum.
 
     Args:
         value: The snapshot.
-        places: Where each row group's block is.
-        before: Committed size of the snapshot before, 0 for the first.
+        places: The place of each row group's block.
+        before: Committed size of the previous snapshot, 0 for the first.
         extensions: Sections of later revisions.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Questions that ``_pm`` answers without the Parquet file: what to fetch, what to leave out, where a time is.
+"""Questions that ``_pm`` answers without the Parquet file: what to fetch, what to skip, and which row groups have a time.
 
 A reader is one snapshot. Row groups are numbers, columns are names; ranges are of the Parquet file.
 
@@ -62,7 +62,7 @@ class FetchPlan(NamedTuple):
 
     Attributes:
         ranges: The column chunks to fetch.
-        left_out: Number of column chunks that need not be fetched, since they hold only nulls.
+        left_out: Number of column chunks that need not be fetched, because they have only nulls.
     """
 
     ranges: list[PlannedRange]
@@ -77,7 +77,7 @@ def plan(
     *,
     leave_out_nulls: bool = False,
 ) -> list[Range]:
-    """The byte ranges to fetch for some columns: those of `planned`."""
+    """The byte ranges to fetch for some columns, as in `planned`."""
     found = planned(reader, columns, row_groups, predicate, leave_out_nulls=leave_out_nulls)
     return [Range(each.offset, each.length) for each in found.ranges]
 
@@ -94,10 +94,10 @@ def planned(
 
     Args:
         reader: The snapshot.
-        columns: Names of the columns; a nested one stands for all its parts.
+        columns: Names of the columns; the name of a nested field means all its parts.
         row_groups: The row groups; all by default.
         predicate: Row groups in which no row satisfies it are left out; see `prune`.
-        leave_out_nulls: Leave out the chunks that hold only nulls, which need not be fetched.
+        leave_out_nulls: Whether to leave out the chunks with only nulls, which need not be fetched.
 
     Raises:
         Refused: There is no such column or row group, or the predicate is not valid.
@@ -123,12 +123,12 @@ def planned(
 
 
 MOST_BYTES_OF_NULLS = 1 << 24
-"""Bytes of the most nulls that are made without a look at the chunk, which alone proves that the rows exist."""
+"""Most bytes of nulls that are made without reading the chunk, which alone proves that the rows exist."""
 
 
 def has_only_nulls(column: SnapshotColumn, chunk: pm.ColumnChunk, num_rows: int) -> bool:
-    """Whether every row of a chunk is null: then its rows are known, and it need not be fetched."""
-    # An empty list is also counted, and a struct that holds nulls.
+    """Whether every row of a chunk is null; its rows are then known, and it need not be fetched."""
+    # An empty list is also counted, and so is a struct with nulls.
     if is_nested(column) or not column.max_def_level or chunk.num_values != num_rows:
         return False
     if num_rows * max(column.fixed_byte_len, 8) > MOST_BYTES_OF_NULLS:
@@ -136,7 +136,7 @@ def has_only_nulls(column: SnapshotColumn, chunk: pm.ColumnChunk, num_rows: int)
     return is_all_null(Facts(column, chunk.num_values, _null_count(chunk), None, None))
 
 
-# --------------------------------------------------------------------------------------------- what to leave out
+# ------------------------------------------------------------------------------------------------------ skipping
 
 
 def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
@@ -144,10 +144,10 @@ def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
 
     Args:
         reader: The snapshot.
-        predicate: A tree as ``conformance/PROTOCOL.md`` defines it, its values Python's own; see `pm_skip.may_match`.
+        predicate: A tree as in ``conformance/PROTOCOL.md``, with Python values; see `pm_skip.may_match`.
 
     Raises:
-        Refused: The predicate is not valid, or names a column that is not there.
+        Refused: The predicate is not valid, or names a missing column.
         Malformed: A block cannot be read.
     """
     reader.require_distinct_blocks()
@@ -156,7 +156,7 @@ def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
 
 def _pruned(reader: PmReader, predicate: Sequence[Any], row_groups: Iterable[int]) -> list[int]:
     try:
-        # No part of a nested column says anything about the whole.
+        # The facts about a part of a nested column do not apply to the whole.
         named = {name: reader.columns_of(name) for name in columns_of(predicate)}
         positions = {name: found[0] for name, found in named.items() if len(found) == 1}
         return [
@@ -171,7 +171,7 @@ def _pruned(reader: PmReader, predicate: Sequence[Any], row_groups: Iterable[int
 def _facts_of_row_group(
     reader: PmReader, row_group: int, positions: Mapping[str, int]
 ) -> Callable[[str], Facts | None]:
-    """The facts about a chunk of a row group, by the name of its column; what cannot be read counts as absent."""
+    """The facts about a chunk of a row group, by the name of its column; unreadable facts count as absent."""
     block = reader.block(row_group)
 
     def of(name: str) -> Facts | None:
@@ -205,7 +205,7 @@ def _null_count(chunk: pm.ColumnChunk) -> int | None:
     return chunk.null_count if chunk.stat_flags & StatFlag.NULL_COUNT_PRESENT else None
 
 
-# ------------------------------------------------------------------------------------------------ where a time is
+# ------------------------------------------------------------------------------------------------ search of times
 
 
 class TimeSearch(NamedTuple):
@@ -253,7 +253,7 @@ def search_times(reader: PmReader, first: int, last: int) -> TimeSearch:
 
 
 class _NoBoundError(Exception):
-    """A row group does not say what its least or greatest timestamp is."""
+    """The least or greatest timestamp of a row group is not known."""
 
 
 class _Times:
@@ -288,7 +288,7 @@ class _Times:
         return self.bounds(row_group)[1]
 
     def may_hold(self, row_group: int, first: int, last: int) -> bool:
-        """True if a row group may hold a time."""
+        """Whether a row group may have a time in the range."""
         try:
             least, greatest = self.bounds(row_group)
         except _NoBoundError:
@@ -300,17 +300,17 @@ class _Times:
 
 
 def migrate(data: bytes, *, parquet_file_size: int | None = None) -> bytes:
-    """A file rewritten from an older one alone, without the Parquet file: one snapshot, and nothing dead.
+    """Rewrite an older file without the Parquet file: with one snapshot, and without unused bytes.
 
-    Facts that the older one lacks are left out: to a reader they are absent, not zero.
+    Facts that the older file lacks are left out: for a reader they are absent, not zero.
 
     Args:
         data: The older file.
-        parquet_file_size: Which snapshot; the newest by default.
+        parquet_file_size: The snapshot; the newest by default.
 
     Raises:
         Malformed: The older file is damaged.
-        Refused: It has no such snapshot, or says what cannot be written.
+        Refused: It has no such snapshot, or has content that cannot be written.
     """
     return migrated(PmReader.from_bytes(data, parquet_file_size=parquet_file_size))
 
@@ -321,11 +321,11 @@ def migrate_file(
     *,
     parquet_file_size: int | None = None,
 ) -> int:
-    """The same for a file, which is replaced, or with ``output`` stays as it is. Returns the bytes written.
+    """Migrate a file, which is replaced, or stays unchanged with ``output``. Returns the number of written bytes.
 
     Raises:
         Malformed: The older file is damaged.
-        Refused: It has no such snapshot, or says what cannot be written.
+        Refused: It has no such snapshot, or has content that cannot be written.
         BusyError: Another process is writing it.
         OSError: It cannot be read or replaced.
     """
@@ -341,7 +341,7 @@ def migrate_file(
 
 
 def migrated(reader: PmReader) -> bytes:
-    """The bytes of a file with one snapshot, that of a reader. Raises `Malformed` and `Refused`; see `migrate`."""
+    """The bytes of a file with only the snapshot of a reader. Raises `Malformed` and `Refused`; see `migrate`."""
     reader.verify()
     value = reader.value()
     groups = tuple(
@@ -353,7 +353,7 @@ def migrated(reader: PmReader) -> bytes:
 
 
 def _without_empty_bounds(chunk: SnapshotChunk) -> SnapshotChunk:
-    """Bounds of no bytes, which other writers leave out."""
+    """A chunk without bounds of length 0, which other writers omit."""
     least, greatest = chunk.min or None, chunk.max or None
     return dataclasses.replace(
         chunk,

@@ -1,9 +1,9 @@
-"""Reading ``_pm``: a snapshot of a file, opened by its committed size, read piece by piece.
+"""Read ``_pm``: a snapshot of a file, selected by the size of its Parquet file, and read on demand.
 
-Opening reads the header, the trailer and the footer.  Everything else is read when it is asked for: a block, a bound, a bloom
-filter.  Where the file lies does not matter: bytes, a memory map and ranged reads of an object store are all sources.
+Opening reads the header, the trailer and the footer.  Everything else is read on demand: a block, a bound, a bloom
+filter.  Bytes, a memory map and ranged reads of an object store all work as sources.
 
-Arrays are views over the same bytes; their layouts are derived from the grammar.
+Arrays are views of the same bytes; their layouts are derived from the grammar.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Reader flow" and "Access patterns".
 """
@@ -39,10 +39,10 @@ class PmReader:
     """One snapshot of a file.
 
     Args:
-        source: The file. Only what its header says is committed is ever read.
+        source: The file. Bytes after the committed size in its header are never read.
         parquet_file_size: The snapshot, by the size of the Parquet file that it describes; the newest by default.
-        committed: The committed size, where it was read before. It grows while another process updates the file, and what is
-            behind the end of ``source`` is out of reach.
+        committed: The committed size, if it was read before. It may grow while another process updates the file, and bytes
+            after the end of ``source`` cannot be read.
 
     Raises:
         Malformed: The header or a footer on the way to the snapshot is damaged.
@@ -59,7 +59,7 @@ class PmReader:
         self.newest = pm_file.read_snapshot(source, self.header, self.size)
         """Footer of the newest snapshot."""
         self.footer = self.newest
-        """Footer of the snapshot that is read."""
+        """Footer of the selected snapshot."""
         if parquet_file_size is not None:
             self.footer = self._find(parquet_file_size)
 
@@ -94,10 +94,10 @@ class PmReader:
                 mapped.close()
 
     def snapshot(self, parquet_file_size: int) -> PmReader:
-        """The same file as it was when the Parquet file had a given size: the newest snapshot that describes it.
+        """A reader at the newest snapshot that describes a Parquet file of the given size.
 
         Raises:
-            Malformed: The chain breaks before it is found.
+            Malformed: The chain breaks before the snapshot is reached.
             Refused: The file has no such snapshot.
         """
         other = object.__new__(PmReader)
@@ -124,7 +124,7 @@ class PmReader:
         return list(pm_file.walk(self.source, self.header, self.size))
 
     def verify(self, *, whole_chain: bool = False) -> None:
-        """Compute the checksum, and with ``whole_chain`` those of all snapshots in the same skip the file.
+        """Check the checksum, or with ``whole_chain`` those of all snapshots in one pass over the file.
 
         Raises:
             Malformed: Rules PM-017 (the newest snapshot's is wrong) and PM-018 (an earlier one's).
@@ -142,11 +142,11 @@ class PmReader:
                     actual=f"{snapshot.checksum:#010x}",
                 )
 
-    # ------------------------------------------------------------------------------------------- what it says
+    # ------------------------------------------------------------------------------------------------ content
 
     @property
     def row_group_count(self) -> int:
-        """Row groups."""
+        """The number of row groups."""
         return len(self.footer.blocks)
 
     @property
@@ -161,7 +161,7 @@ class PmReader:
         return read_columns(names, self.header)
 
     def column(self, name: str) -> int:
-        """Position of the column of a name.
+        """Position of the column with a name.
 
         Raises:
             Refused: No column has the name, or more than one.
@@ -172,7 +172,7 @@ class PmReader:
         return found[0]
 
     def columns_of(self, name: str) -> Sequence[int]:
-        """Positions of the columns of a name, of which a nested field has several.
+        """Positions of the columns with a name; a nested field has several.
 
         Raises:
             Refused: No column has the name.
@@ -184,7 +184,7 @@ class PmReader:
         return found
 
     def block(self, row_group: int) -> Block:
-        """The block of a row group. Over bytes and memory maps its records are parsed when they are asked for.
+        """The block of a row group. For bytes and memory maps, its records are parsed on demand.
 
         Raises:
             Refused: There is no such row group.
@@ -209,7 +209,7 @@ class PmReader:
         return offset
 
     def bounds(self, row_group: int, column: int) -> tuple[bytes | None, bytes | None]:
-        """MIN and MAX of a chunk as the file has them, in Parquet's encoding. Raises `Malformed` if they cannot be read."""
+        """MIN and MAX of a chunk as stored, in Parquet's encoding. Raises `Malformed` if they cannot be read."""
         block = self.block(row_group)
         least, greatest = (
             pm_block.read_statistic(self.source, block, column, side, self.footer.start)
@@ -222,7 +222,7 @@ class PmReader:
         return pm_file.read_bloom_entries(self.source, self.header, self.footer)
 
     def bloom(self, row_group: int, column: int) -> bytes | ExternalBloom | None:
-        """A chunk's bloom filter: its bitset, or where it is in the Parquet file; ``None`` if there is none.
+        """A chunk's bloom filter: its bitset, or its place in the Parquet file; ``None`` if there is none.
 
         Raises:
             Refused: There is no such row group.
@@ -240,13 +240,13 @@ class PmReader:
         return pm_block.read_inlined_bloom(self.source, entry.offset, self.footer.start)
 
     def value(self) -> SnapshotValue:
-        """All of the snapshot. Raises `Malformed`."""
+        """The whole value of the snapshot. Raises `Malformed`."""
         return read_value(self.source, self.header, self.footer)
 
     def require_distinct_blocks(self) -> None:
-        """Raise `Malformed` (PM-052) where the row groups cannot all have blocks of their own.
+        """Raise `Malformed` (PM-052) if the row groups cannot all have separate blocks.
 
-        A small file whose entries all lead to one block would otherwise have answers that fill memory.
+        Otherwise, a small file whose entries all refer to the same block would cause answers that fill memory.
         """
         if self.row_group_count * self.header.block_size > self.footer.start:
             raise Malformed(
@@ -265,7 +265,7 @@ class PmReader:
     def chunk_array(self, row_group: int) -> NDArray[np.void]:
         """The column chunks of a row group: an array of records with the fields of `pm.ColumnChunk`, one for each column.
 
-        Over bytes and memory maps nothing is copied.
+        For bytes and memory maps, nothing is copied.
         """
         import numpy as np  # noqa: PLC0415 - heavy, and most readings do not need it
 
@@ -281,7 +281,7 @@ class PmReader:
 
 
 def _mapped(path: str) -> tuple[int, mmap.mmap]:
-    """The committed size of a file, and that many bytes of it."""
+    """The committed size of a file, and a memory map of that length."""
     with FileSource(path) as file:
         with about(path):
             committed = pm_header.read_committed_size(file)
@@ -289,7 +289,7 @@ def _mapped(path: str) -> tuple[int, mmap.mmap]:
 
 
 class _Chunks(Sequence[pm.ColumnChunk]):
-    """The records of a block, each parsed when it is asked for: all are of one size."""
+    """The records of a block, each parsed on demand: all have the same size."""
 
     def __init__(self, view: memoryview, start: int, count: int) -> None:
         self._view, self._start, self._count = view, start, count
@@ -309,7 +309,7 @@ class _Chunks(Sequence[pm.ColumnChunk]):
 
 
 class _Range:
-    """A range of a source, read at once."""
+    """A range of a source, read in one step."""
 
     def __init__(self, source: Source, start: int, end: int) -> None:
         self.name = source.name

@@ -1,7 +1,7 @@
-"""Storage of a ``_pm`` file that is written in place: bytes in memory, or a file that is locked meanwhile.
+"""Storage for a ``_pm`` file that is written in place: bytes in memory, or a locked file.
 
 An update of ``_pm`` appends to the file and then changes its first eight bytes.  This is the purpose of the
-format, and the only write here that does not go to a new file with a rename: readers with an open file can
+format. It is the only write in this project without a new file and a rename: readers with an open file can
 continue.
 """
 
@@ -18,11 +18,11 @@ class Storage(Source, Protocol):
     """A source that can be written to.
 
     Writes may reach the disk in any order until `sync` returns.  Eight bytes at offset 0 are one aligned
-    word, which reaches it whole.
+    word, which is written atomically.
     """
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write all of the bytes at an offset, at most the size; what is behind them stays."""
+        """Write all of the bytes at an offset, which is at most the size; bytes after them stay."""
         ...
 
     def sync(self) -> None:
@@ -53,11 +53,11 @@ class MemoryStorage:
         self.data[offset : offset + len(data)] = data
 
     def sync(self) -> None:
-        """Memory is where it is."""
+        """Do nothing, because memory needs no sync."""
 
 
 class FileStorage(FileSource):
-    """A file without other writers meanwhile; use it as a context manager.
+    """A locked file without other writers; use it as a context manager.
 
     Raises:
         BusyError: Another process is writing the file.
@@ -85,7 +85,7 @@ class FileStorage(FileSource):
         self.measure()
 
     def write(self, offset: int, data: bytes) -> None:
-        """See `Storage.write`; one call where the system takes all bytes at once."""
+        """See `Storage.write`; a single call if the system accepts all bytes at once."""
         left = memoryview(data)
         while left:
             written = os.pwrite(self.fileno(), left, offset)

@@ -1,4 +1,4 @@
-"""``_txn`` of a table: read while a writer is at work, asked for a partition, and written.
+"""``_txn`` of a table: read it safely, find a partition in it, and write it.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Concurrent access" and "Reader flow".
 """
@@ -16,14 +16,14 @@ from pqassay_spec.base.sources import FileSource
 from pqassay_spec.pm.txn import Partition, Txn, TxnHead, read_txn
 
 PAUSE_SECONDS = 0.0001
-"""Pause between two attempts of a read that a writer came into."""
+"""Seconds between two attempts of a read after a writer interfered."""
 
 
 def read_file(path: str | os.PathLike[str]) -> Txn:
-    """The transaction of a table that counts now, read safely.
+    """The current transaction of a table, read safely.
 
     Raises:
-        Malformed: The file does not hold one.
+        Malformed: The file does not have a valid transaction.
         OSError: It cannot be read.
     """
     with FileSource(path) as source, about(os.fspath(path)):
@@ -52,10 +52,10 @@ def partition_of(txn: Txn, folder: str | os.PathLike[str]) -> Partition:
 
 
 def moved(txn: Txn, folder: Path, new: Path, size: int) -> Txn:
-    """The next transaction, in which a partition is in another folder, and its Parquet file has another size.
+    """The next transaction, in which a partition has another folder and another size of its Parquet file.
 
     Raises:
-        Refused: As `partition_of`.
+        Refused: As in `partition_of`.
     """
     old = partition_of(txn, folder)
     other = old.changed(name_txn=int(new.name.rpartition(".")[2]), parquet_file_size=size)
@@ -68,11 +68,11 @@ def moved(txn: Txn, folder: Path, new: Path, size: int) -> Txn:
 
 
 def commit(storage: Storage, txn: Txn) -> None:
-    """Write a transaction into the area that readers do not read, and when it is on disk, the version that names it.
+    """Write a transaction into the inactive area, and when it is on disk, the version that selects it.
 
     Args:
-        storage: A ``_txn`` file without other writers, or nothing yet.
-        txn: The transaction; its number is the version that becomes valid, one more than the one before.
+        storage: A ``_txn`` file without other writers, or an empty storage.
+        txn: The transaction; its number becomes the version, and must be one more than the previous one.
 
     Raises:
         Refused: The number is not the next one.

@@ -1,7 +1,7 @@
-"""Writing ``_pm``: a whole file from the value of a snapshot, and the next snapshot behind it.
+"""Write ``_pm``: a whole file from the value of a snapshot, or the next snapshot at its end.
 
-An update writes and syncs everything beyond the committed size; then it writes the committed size in one
-piece, and syncs.  A writer that is stopped before has written nothing that a reader believes.
+An update writes and syncs everything after the committed size; then it writes the committed size
+atomically, and syncs.  If a writer is stopped earlier, readers ignore what it has written.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -44,9 +44,9 @@ def create(
     """A file with one snapshot, as bytes; the same for the same value.
 
     Args:
-        value: The snapshot. It has none before it.
-        sorting_written_out: Write the sorting columns out even where the order is that of the designated timestamp, which
-            one bit would say.
+        value: The snapshot, without an earlier one.
+        sorting_written_out: Write the sorting columns explicitly, even if the order is that of the designated timestamp, for which
+            one bit is enough.
         extensions: Sections of later revisions.
 
     Raises:
@@ -72,10 +72,10 @@ class Updated:
     """The outcome of an update.
 
     Attributes:
-        size: Committed size now.
-        appended: Bytes that were written, the committed size itself not counted.
-        reused: Row groups whose blocks were there already.
-        written: Row groups whose blocks were written.
+        size: The new committed size.
+        appended: Number of written bytes, without the committed size itself.
+        reused: Number of row groups whose blocks already existed.
+        written: Number of row groups whose blocks were written.
     """
 
     size: int
@@ -88,12 +88,12 @@ class UpdateOptions(TypedDict, total=False):
     """Options of appending a snapshot.
 
     Attributes:
-        parquet_file_size: The snapshot to build upon, by the size of the Parquet file that it describes; the newest by
-            default. Later commits stay in the file, and no later snapshot refers to them.
-        append_base: Where to write, at or behind the committed size; there by default. Bytes that are skipped are
-            covered by the checksum from then on.
-        verify: Whether the checksum of the snapshot before is checked before another one is built upon it, the default.
-        extensions: Sections of later revisions; by default the scratchpad of the snapshot before.
+        parquet_file_size: The base snapshot, by the size of the Parquet file that it describes; the newest by
+            default. Later commits stay in the file, but new snapshots do not refer to them.
+        append_base: Where to write, at or after the committed size (the default). The checksum covers skipped bytes from then
+            on.
+        verify: Whether to check the checksum of the base snapshot first; true by default.
+        extensions: Sections of later revisions; by default the scratchpad of the base snapshot.
     """
 
     parquet_file_size: int | None
@@ -112,10 +112,10 @@ def update(data: bytes, value: SnapshotValue, **options: Unpack[UpdateOptions]) 
 def update_file(
     path: str | os.PathLike[str], value: SnapshotValue, **options: Unpack[UpdateOptions]
 ) -> Updated:
-    """Append the next snapshot to a file. The earlier ones stay as they are, and so do their readers.
+    """Append the next snapshot to a file. Earlier snapshots and their readers are not affected.
 
-    Row groups that the snapshot before had already, whatever their position, are not written again. Bytes behind the
-    committed size belong to an update that was stopped; they are overwritten, or skipped with ``append_base``.
+    Blocks of row groups that the previous snapshot already had, at any position, are not written again. Bytes after the
+    committed size belong to an interrupted update; they are overwritten, or skipped with ``append_base``.
 
     Args:
         path: The file.
@@ -123,7 +123,7 @@ def update_file(
         **options: See `UpdateOptions`.
 
     Raises:
-        Refused: The value has other columns, or does not continue the snapshot before, or cannot be written.
+        Refused: The value has other columns, or does not continue the previous snapshot, or cannot be written.
         Malformed: The file is damaged.
         BusyError: Another process is writing it.
         OSError: The file cannot be written.
@@ -142,10 +142,10 @@ def update_in(
     extensions: Extensions | None = None,
     commits: bool = True,
 ) -> Updated:
-    """The same in a storage without other writers. See `update_file`.
+    """Append the next snapshot in a storage without other writers. See `update_file`.
 
     Args:
-        commits: Write the committed size; without it, the file is as if the update was stopped right before.
+        commits: Write the committed size; without it, the result is that of an update that was stopped right before.
     """
     base = _open(storage, parquet_file_size, append_base, verify=verify)
     _require_same_columns(storage, base, value)
@@ -178,7 +178,7 @@ def value_size(value: SnapshotValue) -> int:
 
 @dataclass(frozen=True)
 class _Base:
-    """The base of an update: the snapshot before, and the offset at which it appends."""
+    """The base of an update: the previous snapshot, and the offset at which the update appends."""
 
     reader: PmReader
     offset: int
@@ -206,7 +206,7 @@ def _open(storage: Storage, parquet_file_size: int | None, append_base: int | No
 
 
 def _resumed(storage: Storage, base: _Base) -> int:
-    """The checksum of everything before the appended bytes: it goes on from the one of the snapshot before."""
+    """The checksum of everything before the appended bytes, continued from the checksum of the previous snapshot."""
     crc, position = base.head.checksum, base.head.checksum_offset
     while position < base.offset:
         step = min(CRC_STEP, base.offset - position)
@@ -277,7 +277,7 @@ def _require_progress(storage: Storage, base: _Base, value: SnapshotValue) -> No
 
 
 def _blocks_that_are_there(storage: Storage, base: _Base, blocks: Sequence[BlockBytes]) -> dict[int, Place]:
-    """The row groups whose blocks the snapshot before has, byte for byte, and where: each block for one row group."""
+    """The row groups whose exact blocks the previous snapshot has, with their places; each block is used for one row group."""
     header, head = base.header, base.head
     places: dict[bytes, dict[int, Place]] = {}
     for number, place in enumerate(_places(storage, base)):
@@ -305,7 +305,7 @@ def _blocks_that_are_there(storage: Storage, base: _Base, blocks: Sequence[Block
 
 
 def _places(storage: Storage, base: _Base) -> list[Place]:
-    """Places of the blocks of the snapshot before, and of their inlined bloom filters."""
+    """Places of the blocks of the previous snapshot, and of their inlined bloom filters."""
     width = len(base.header.bloom_columns)
     if HeaderFeature.BLOOM_FILTERS_EXTERNAL in base.header.features:
         return [Place(block, (None,) * width) for block in base.head.blocks]
@@ -318,7 +318,7 @@ def _places(storage: Storage, base: _Base) -> list[Place]:
 
 
 class _Tail:
-    """The bytes behind a position of the file: blocks, each aligned, and a footer."""
+    """The bytes after a position of the file: blocks, each aligned, and a footer."""
 
     def __init__(self, start: int) -> None:
         self.start = start
@@ -334,7 +334,7 @@ class _Tail:
         return Place(offset, tuple(None if bloom is None else offset + bloom for bloom in block.blooms))
 
     def add_footer(self, footer: bytes, crc: int) -> None:
-        """Append the last: a footer, its checksum and the trailer.
+        """Append the end: a footer, its checksum and the trailer.
 
         Args:
             footer: The footer up to its checksum.
@@ -353,7 +353,7 @@ class _Tail:
 
 
 def _commit(storage: Storage, offset: int, appended: bytes, *, writes_size: bool) -> int:
-    """Write bytes, and only when they are on disk the committed size. Returns the size."""
+    """Write and sync the bytes, and then the committed size. Returns the size."""
     storage.write(offset, appended)
     storage.sync()
     size = offset + len(appended)

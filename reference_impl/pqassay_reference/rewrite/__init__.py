@@ -1,5 +1,5 @@
-"""Finished files changed in place: an index embedded, read back, or removed, while the rows stay as they are.
+"""Changes to finished files without changes to rows: embed, read or remove an index.
 
-Contents: embedding, extracting, stripping, and the splice of a footer that copies every byte it does not change.  Files are
+Contents: embedding, extracting, stripping, and the splice of a footer that copies every unchanged byte.  Files are
 replaced atomically.
 """

@@ -1,12 +1,12 @@
-"""Embedding an IDX1 index: into a finished Parquet file, or while one is written.
+"""Embed an IDX1 index into a finished Parquet file, or while a file is written.
 
-Into a finished file of any writer: every byte before the footer stays in place, the blob starts where the
+In a finished file of any writer, every byte before the footer stays in place. The blob starts where the
 footer began, and only the key-value metadata of the footer change.  Page index and bloom filters stay valid,
-because nothing that they describe moves.
+because the structures that they describe do not move.
 
-While writing: the blob goes through the same native output stream as the row groups, so the writer counts it
-and places page index and bloom filters after it.  (Through a Python file object the writer keeps a position
-of its own, does not see the blob, and every page index offset is then wrong by its length.)
+While writing, the blob goes through the same native output stream as the row groups, so the writer counts it
+and places page index and bloom filters after it.  (With a Python file object, the writer tracks its own
+position without the blob, and every page index offset is then wrong by its length.)
 
 Source: chapter ``idx1.md``, sections "Embedding while writing" and "Embedding into a finished file".
 """
@@ -47,23 +47,23 @@ DEFAULT_LIMIT = 16 << 20
 """Greatest payload in bytes; a reader loads all of it to decide about one file."""
 
 INDEX_KEYS = frozenset({idx1.KEY, idx1.LENGTH_KEY, idx1.COMPANION_KEY})
-"""Keys that belong to an index and go with it."""
+"""Keys that belong to an index and are removed with it."""
 
 
 @dataclass(frozen=True)
 class Embedded:
-    """The index that was embedded.
+    """The embedded index.
 
     Attributes:
         path: The file.
-        column: The indexed column, its path joined by dots.
+        column: The indexed column, as a path joined by dots.
         offset: File offset of the blob.
         payload_length: Bytes of the payload.
         value_count: Distinct values in the index.
         null_count: Nulls in the column.
         row_count: Rows in the file.
         cut: Bytes of an earlier index that was removed because it ended where the footer began.
-        dead: Bytes of an earlier index that nothing refers to any more.
+        dead: Unused bytes of an earlier index, without references.
     """
 
     path: str
@@ -79,12 +79,12 @@ class Embedded:
 
 @dataclass(frozen=True)
 class EmbeddedColumns:
-    """The values of several columns, read while the index of the first was embedded.
+    """The values of several columns, and the embedded index of the first.
 
     Attributes:
         embedded: The embedded index.
-        columns: Values, nulls and rows of each column, in the order in which they were named.
-        state: Size and time of the file with the index, taken before it got its name.
+        columns: Values, nulls and rows of each column, in the given order.
+        state: Size and time of the new file, recorded before it got its name.
     """
 
     embedded: Embedded
@@ -102,19 +102,19 @@ def embed_file(
 ) -> Embedded:
     """Embed an index of ``column`` into a finished file, replacing the file atomically.
 
-    An index that the file already has is replaced.  Another hard link to the file keeps the old bytes.  A Hadoop checksum sidecar (``.NAME.crc``) is removed, since
-    it describes the old bytes and Spark would refuse the new ones.
+    An existing index is replaced.  Another hard link to the file keeps the old bytes.  A Hadoop checksum sidecar (``.NAME.crc``) is
+    removed, because it describes the old bytes and Spark would refuse the new ones.
 
     Args:
         path: A local Parquet file.
-        column: A string column, its path joined by dots.
-        companion: Write the companion key, which names the column and says that nothing was lost.
+        column: A string column, as a path joined by dots.
+        companion: Write the companion key, which names the column and states that no value was lost.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         limit: Greatest payload in bytes.
 
     Raises:
-        Refused: A column or value that IDX1 cannot hold; a file inside a table; rows in other files.
-        FormatError: The file is not a Parquet file, or one whose footer must not be changed.
+        Refused: IDX1 cannot store the column or a value; a file inside a table; rows in other files.
+        FormatError: The file is not a Parquet file, or its footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: The column's pages cannot be decoded.
     """
@@ -136,10 +136,10 @@ def embed_columns(
 
     Args:
         path: A local Parquet file.
-        columns: String columns, their paths joined by dots; at least one.
+        columns: String columns, as paths joined by dots; at least one.
         companion: See `embed_file`.
         inside_table: See `embed_file`.
-        limit: Greatest payload in bytes, of each column.
+        limit: Greatest payload of each column in bytes.
 
     Raises:
         Refused, FormatError, OSError, Undecodable: See `embed_file`.
@@ -180,7 +180,7 @@ class IndexingWriter:
     or in `write` if it may have written rows, no file remains.
 
     Args:
-        path: Where the file is to be; an existing file is replaced.
+        path: Path of the new file; an existing file is replaced.
         schema: Schema of the data.
         column: A string column at the top level of the schema.
         companion: Write the companion key.
@@ -214,8 +214,8 @@ class IndexingWriter:
         target = Path(os.path.realpath(self._path))
         with contextlib.ExitStack() as stack:
             stack.enter_context(replaced_file(target))
-            # A native stream on the same temporary file: the lock is held by `replaced_file`, the bytes go here.
-            # As bytes, which it takes and its stubs do not know: a name may be no UTF-8.
+            # A native stream on the same temporary file: `replaced_file` holds the lock, the bytes are written here.
+            # The path is bytes, which the function accepts although its stubs do not: a name may not be valid UTF-8.
             name = cast("str", os.fsencode(temporary_name(target)))
             self._sink = stack.enter_context(pa.OSFile(name, "wb"))
             self._writer = stack.enter_context(pq.ParquetWriter(self._sink, self._schema, **self._options))
@@ -227,8 +227,8 @@ class IndexingWriter:
     def write(self, data: pa.Table | pa.RecordBatch) -> None:
         """Write a table or batch as one or more row groups.
 
-        Refused rows are not in the file, and writing may continue.  After any other error some of the rows
-        may be: then the writer has failed, and no file appears.
+        Refused rows are not in the file, and writing may continue.  After any other error the file may have some of the
+        rows: the writer has then failed, and no file is created.
 
         Raises:
             Refused: Another schema; a value that is not UTF-8; the limit is exceeded; the writer has failed.
@@ -277,13 +277,13 @@ class IndexingWriter:
 
 
 def _without_index_keys(schema: pa.Schema) -> pa.Schema:
-    """The schema of a file that was read may carry the keys of the index that it had."""
+    """A schema without the keys of an index: the schema of a file that was read may have them."""
     kept = {key: value for key, value in (schema.metadata or {}).items() if key.decode() not in INDEX_KEYS}
     return schema.with_metadata(kept)
 
 
 def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
-    """Raise `Refused` for pages in other files: pyarrow would read what is at the same offsets of this one."""
+    """Raise `Refused` for pages in other files: pyarrow would read the bytes at the same offsets of this file."""
     if any(is_summary(metadata, name, file.framing) for name in (os.fspath(file.path), str(file.target))):
         raise Refused("this is a summary of other files; embed an index into each of those")
     for number, row_group in enumerate(metadata.row_groups):
@@ -334,10 +334,10 @@ def _keys(
 
 
 def _place(file: FinishedFile, values: Collection[str]) -> tuple[int, int, int]:
-    """The offset of the new blob, and the bytes of an old one that are cut or left dead.
+    """The offset of the new blob, and the bytes of an old one that are cut or left unused.
 
-    Only what is certainly an old index is cut: its companion record agrees with all its bytes, or it holds the very
-    values that the new one will hold.  A length field alone proves nothing about the bytes that it covers.
+    An old index is only cut if it is certain: its companion record agrees with all its bytes, or it has exactly the
+    values of the new one.  A length field alone proves nothing about the bytes that it covers.
     """
     source, metadata, end = file.source, file.metadata, file.framing.footer_start
     pairs = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}

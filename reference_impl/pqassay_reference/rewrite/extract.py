@@ -1,4 +1,4 @@
-"""Reading an embedded IDX1 index back, as published and without losses.
+"""Read an embedded IDX1 index, as published or without losses.
 
 Source: chapter ``idx1.md``, sections "Reading as published" and "Reading exactly".
 """
@@ -21,24 +21,24 @@ from pqassay_spec.parquet.thrift import FileMetaData
 NO_KEY = f"the footer has no key {idx1.KEY}: the file has no IDX1 index"
 
 Trust = Literal["companion", "published"]
-"""The indexes that count: those whose companion record may be trusted, or also those for which the caller vouches."""
+"""The trusted indexes: those with a valid companion record, or also those that the caller vouches for."""
 
 
 class NoIndexError(Malformed):
-    """The file has no index, and need not have one."""
+    """The file does not have an index, which is optional."""
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """An index as it is in a file.
+    """An index in a file.
 
     Attributes:
         layout: ``published``, ``draft G0`` or ``draft G1``.
         offset: File offset of the blob.
         values: The written values: the payload split only at line feeds.
-        published: What the published reader gets; ``None`` for draft G0, which it cannot read.
-        companion: The companion record if the file has one that may be trusted.
-        mistrust: Why a companion record that is there does not count.
+        published: The values that the published reader returns; ``None`` for draft G0, which it cannot read.
+        companion: The companion record, if there is one that can be trusted.
+        mistrust: Why an existing companion record is not trusted.
         length: Bytes of the blob.
     """
 
@@ -52,7 +52,7 @@ class Extracted:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """Values that are in the index and that the published reader does not get."""
+        """Values of the index that the published reader does not return."""
         got = set(self.published or ())
         return tuple(value for value in self.values if value not in got)
 
@@ -67,7 +67,7 @@ def extract(source: Source) -> Extracted:
     """Find and read the index of a Parquet file.
 
     Raises:
-        FormatError: No Parquet file, no index, or one that cannot be read; names field and offset.
+        FormatError: Not a Parquet file, no index, or one that cannot be read; names field and offset.
     """
     read_head(source)
     framing = read_framing(source)
@@ -76,7 +76,7 @@ def extract(source: Source) -> Extracted:
 
 
 def index_of(source: Source, framing: Framing, metadata: FileMetaData) -> Extracted:
-    """Read the index of a Parquet file whose footer was read before. Raises the errors of `extract`."""
+    """Read the index of a Parquet file with a parsed footer. Raises the errors of `extract`."""
     values_by_key = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}
     text = values_by_key.get(idx1.KEY)
     if text is None:
@@ -100,7 +100,7 @@ def index_of(source: Source, framing: Framing, metadata: FileMetaData) -> Extrac
 
 
 def idx1_range(metadata: FileMetaData, source: Source, body_end: int) -> tuple[int, int] | None:
-    """Where the blob is that the key of IDX1 points at; ``None`` if there is none that can be read."""
+    """The range of the blob that the key of IDX1 points to; ``None`` if there is no readable blob."""
     text = next((pair.value for pair in metadata.key_value_metadata or [] if pair.key == idx1.KEY), None)
     try:
         blob = idx1.read_blob(source, idx1.parse_offset(text or ""), body_end)
@@ -112,7 +112,7 @@ def idx1_range(metadata: FileMetaData, source: Source, body_end: int) -> tuple[i
 def _companion(
     source: Source, blob: idx1.Blob, metadata: FileMetaData, text: str | None
 ) -> tuple[idx1_companion.Companion | None, str]:
-    """The companion record if it may be trusted, else why not."""
+    """The companion record if it can be trusted, otherwise the reason."""
     if text is None:
         return None, ""
     raw = source.read(blob.start, blob.end - blob.start)

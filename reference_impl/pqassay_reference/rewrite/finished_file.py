@@ -1,6 +1,6 @@
-"""A finished Parquet file that is to get another footer: opened, judged fit for it, and replaced whole.
+"""A finished Parquet file that gets a new footer: open it, check that it may be changed, and replace it as a whole.
 
-What `embed` and `strip` share.  Every byte before the footer stays in place, so all offsets in the footer
+Shared by `embed` and `strip`.  Every byte before the footer stays in place, so all offsets in the footer
 stay right. The new file is written beside the old one and renamed over it.
 """
 
@@ -24,12 +24,12 @@ COPY_SIZE = 8 << 20
 
 
 class ChangedError(OSError):
-    """The file changed while it was worked on; nothing was written, and doing it again is right."""
+    """The file changed during the work, so nothing was written; it is safe to retry."""
 
 
 @dataclass(frozen=True)
 class WrittenState:
-    """A file as it was written, before anyone else could touch it.
+    """The state of a written file before other programs can change it.
 
     Attributes:
         size: Its bytes.
@@ -46,11 +46,11 @@ class FinishedFile:
 
     Attributes:
         path: The path as the user gave it.
-        target: The file itself, no symbolic link.
+        target: The file itself, after following symbolic links.
         source: Its bytes.
-        framing: Where its footer is.
+        framing: The place of its footer.
         metadata: The decoded footer.
-        state: What tells whether it changed since.
+        state: Its inode, size and time of change, which show later changes.
     """
 
     path: str
@@ -78,19 +78,19 @@ class FinishedFile:
         added: bytes = b"",
         output: str | os.PathLike[str] | None = None,
     ) -> WrittenState:
-        """Write the body as it is, then ``added``, then another footer; in place, or as another file.
+        """Write the unchanged body, then ``added``, then another footer; in place, or as another file.
 
-        A Hadoop checksum sidecar (``.NAME.crc``) of the replaced file is removed, since it describes the old bytes
+        A Hadoop checksum sidecar (``.NAME.crc``) of the replaced file is removed, because it describes the old bytes
         and Spark would refuse the new ones.
 
         Args:
             footer: The new footer, without length and magic.
-            body_end: How many bytes of the file are kept.
-            added: What is between them and the footer.
-            output: Where to write to; the file itself by default.  A new file gets the permissions of this one.
+            body_end: Number of bytes of the file to keep.
+            added: Bytes between them and the footer.
+            output: The path to write; the file itself by default.  A new file gets the permissions of this one.
 
         Returns:
-            Size and time of the new file, taken before it got its name: they do not include changes by other
+            Size and time of the new file, recorded before it got its name, so they do not include changes by other
             programs.
 
         Raises:
@@ -128,18 +128,18 @@ def finished_file(
     inside_table: bool = False,
     output: str | os.PathLike[str] | None = None,
 ) -> Generator[FinishedFile]:
-    """Open a local Parquet file whose footer is to be written again.
+    """Open a local Parquet file whose footer will be written again.
 
     Every `FormatError` from inside the ``with`` block names the file.
 
     Args:
         path: The file.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
-        output: The file that will be written, if it is another one.
+        output: The file that will be written, if it is another file.
 
     Raises:
         Refused: The file to be written belongs to a table.
-        FormatError: No Parquet file, or an encrypted one.
+        FormatError: Not a Parquet file, or an encrypted one.
         OSError: It cannot be read.
     """
     target = Path(os.path.realpath(path))
@@ -172,14 +172,14 @@ def file_state(path: Path) -> tuple[int, int, int]:
 
 
 TABLE_MARKS = {DELTA_LOG: "Delta", ".hoodie": "Hudi", "_spark_metadata": "Spark streaming"}
-"""Entries of a folder by which a table is known whose metadata record the size of each file."""
+"""Entries of a folder that mark a table whose metadata record the size of each file."""
 
 
 def kind_of_table(marks: Iterable[str], metadata: Iterable[str]) -> str | None:
     """Kind of the table in a folder; ``None`` if there is no table.
 
     Args:
-        marks: Those of `TABLE_MARKS` that are in the folder.
+        marks: The entries of `TABLE_MARKS` in the folder.
         metadata: Names of the files in its `ICEBERG_METADATA`.
     """
     kinds = [TABLE_MARKS[mark] for mark in marks]
@@ -188,9 +188,9 @@ def kind_of_table(marks: Iterable[str], metadata: Iterable[str]) -> str | None:
 
 
 def enclosing_table(path: str | os.PathLike[str]) -> str | None:
-    """Name the table whose folder holds a file; ``None`` if there is none.
+    """The name of the table whose folder contains a file; ``None`` if there is none.
 
-    A link is in a table if it or the file that it leads to does.
+    A link is in a table if the link itself or its target is.
     """
     lexical = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow the link
     real = Path(os.path.realpath(path))

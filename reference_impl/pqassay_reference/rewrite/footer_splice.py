@@ -1,9 +1,9 @@
-"""Changing chosen fields of a finished footer and nothing else.
+"""Change chosen fields of a finished footer and nothing else.
 
 A footer is never encoded again.  Everything else is copied byte by byte: unknown fields, their order, unusual
-encodings.  Compact Thrift makes that possible, since no struct and no list says how many bytes it has.
+encodings.  Compact Thrift makes that possible, because structs and lists do not contain their length in bytes.
 Removing a field also changes the header of the next field in its struct, whose id is stored as the difference
-from the previous id.  Taking an element out of a list changes the list's header, which counts them.
+from the previous id.  Removing an element of a list changes the list's header, which counts the elements.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from pqassay_spec.parquet.thrift import EXTENSION_FIELD, FileMetaData, KeyValue
 KEY_VALUE_FIELD = next(field.id for field in FileMetaData.fields if field.name == "key_value_metadata")
 
 Removal: TypeAlias = "Mapping[str | int, Removal | None]"
-"""The parts that go from a struct (by names of fields) or from a list (by indexes of elements): ``None`` takes the
-whole away, a removal goes deeper.  ``{"row_groups": {0: {"columns": {2: {"meta_data": {"statistics": None}}}}}}``."""
+"""The parts to remove from a struct (by names of fields) or from a list (by indexes of elements): ``None`` removes the
+whole part, a nested removal removes parts of it.  ``{"row_groups": {0: {"columns": {2: {"meta_data": {"statistics": None}}}}}}``."""
 
 
 # ------------------------------------------------------------------------------------------- taking fields out
 
 
 def without(footer: bytes, removal: Removal) -> bytes:
-    """Return a footer without some fields; all that stays keeps its bytes and its order.
+    """Return a footer without some fields; all other fields keep their bytes and their order.
 
     Raises:
-        Unsupported: The footer is signed, or holds bytes after its struct, or repeats a field on the way.
+        Unsupported: The footer is signed, has bytes after its struct, or repeats a field on the path.
         Malformed: It is not a FileMetaData.
     """
     expected = _changeable(footer)
@@ -65,14 +65,14 @@ def without(footer: bytes, removal: Removal) -> bytes:
 
 
 class _Splicer:
-    """Collects the places of a footer that change, in their order: ``(start, end, what is there instead)``."""
+    """Collects the changes to a footer, in order: ``(start, end, replacement)``."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.splices: list[tuple[int, int, bytes]] = []
 
     def struct(self, record: type[Record], position: int, removal: Removal, path: str) -> int:
-        """Note what changes in the struct at ``position``; return the position after it."""
+        """Record the changes to the struct at ``position``; return the position after it."""
         data, table = self.data, _touched(record, removal)
         entered: set[int] = set()
         last = kept = 0  # ids of the field before, with and without the fields that go
@@ -123,7 +123,7 @@ class _Splicer:
         return position
 
     def result(self) -> bytes:
-        """The footer with the changes made."""
+        """The footer after the changes."""
         parts: list[bytes] = []
         done = 0
         for start, end, replacement in self.splices:
@@ -133,7 +133,7 @@ class _Splicer:
 
 
 def _touched(record: type[Record], removal: Removal) -> dict[tuple[int, int], tuple[Field, Removal | None]]:
-    """The fields that a removal touches, by id and wire type: with another type, it is not the declared field."""
+    """The fields that a removal affects, by id and wire type: with another type, it is not the declared field."""
     touched = [(field, removal[field.name]) for field in record.fields if field.name in removal]
     table: dict[tuple[int, int], tuple[Field, Removal | None]] = {
         (field.id, wire_type(field.type)): (field, deeper) for field, deeper in touched
@@ -143,7 +143,7 @@ def _touched(record: type[Record], removal: Removal) -> dict[tuple[int, int], tu
 
 
 def _take_out(tree: Any, removal: Removal) -> None:
-    """Do to the decoded struct or list what a removal does to its bytes."""
+    """Apply a removal to the decoded struct or list."""
     for key, deeper in removal.items():
         child = getattr(tree, key) if isinstance(key, str) else tree[key]
         if deeper is not None:
@@ -158,7 +158,7 @@ def _take_out(tree: Any, removal: Removal) -> None:
 
 
 def _require_reads_as(footer: bytes, expected: FileMetaData) -> None:
-    """Read the new footer back. A mistake here would cost someone's data, so it is looked for every time."""
+    """Check the new footer by decoding it. An error here would cost someone's data, so this check always runs."""
     found, taken = decode(FileMetaData, footer, root="new footer")
     same = found == expected
     if not same:  # a double that is NaN equals nothing, its bytes do
@@ -176,7 +176,7 @@ def with_key_values(footer: bytes, *, remove: Collection[str], add: Sequence[Key
     Pairs that stay keep their bytes and their order.
 
     Raises:
-        Unsupported: The footer is signed, or holds bytes after its struct, or repeats field 5.
+        Unsupported: The footer is signed, has bytes after its struct, or repeats field 5.
         Malformed: It is not a FileMetaData.
     """
     pairs = _changeable(footer).key_value_metadata or []
@@ -185,7 +185,7 @@ def with_key_values(footer: bytes, *, remove: Collection[str], add: Sequence[Key
 
 
 def with_pairs(footer: bytes, *, without: Collection[int], add: Sequence[KeyValue]) -> bytes:
-    """Return a footer without the pairs at some positions and with ``add`` at the end; with no pair left, without the list.
+    """Return a footer without the pairs at some positions and with ``add`` at the end; without any pairs, the list is removed.
 
     Raises: See `with_key_values`.
     """
@@ -206,10 +206,10 @@ def with_pairs(footer: bytes, *, without: Collection[int], add: Sequence[KeyValu
 
 
 def with_extension(footer: bytes, content: bytes | None) -> bytes:
-    """Return a footer whose top-level struct has an extension field with this content, or none with ``None``.
+    """Return a footer whose top-level struct has an extension field with this content; ``None`` removes the field.
 
     Raises:
-        Unsupported: The footer is signed, or holds bytes after its struct, or repeats the field.
+        Unsupported: The footer is signed, has bytes after its struct, or repeats the field.
         Malformed: It is not a FileMetaData.
     """
     expected = _changeable(footer)
@@ -231,7 +231,7 @@ def with_extension(footer: bytes, content: bytes | None) -> bytes:
 def _rebuilt(
     footer: bytes, fields: Sequence[FieldRange], identifier: int, wire: int, value: bytes | None
 ) -> bytes:
-    """All fields in their order, one of them with a new value in its place or before the first greater id, or without it."""
+    """All fields in order, after replacing, inserting or removing one; a new field goes before the first greater id."""
     parts: list[bytes] = []
     last = 0
     placed = value is None
@@ -267,5 +267,5 @@ def _changeable(footer: bytes) -> FileMetaData:
 
 
 def footer_and_tail(footer: bytes) -> bytes:
-    """A footer with the tail that ends the file."""
+    """A footer with the tail at the end of the file."""
     return footer + bytes(TAIL.build({"footer_length": len(footer)}))

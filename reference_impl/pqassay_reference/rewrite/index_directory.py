@@ -1,6 +1,6 @@
-"""The index directory of a footer: what is there, and a footer with other entries.
+"""The index directory of a footer: its current entries, and a footer with other entries.
 
-Nothing here reads data or makes an index.  Directories of other major versions stay; what cannot be read is left out of the next footer.
+This module does not read data or make indexes.  Directories of other major versions stay; unreadable ones are not in the new footer.
 
 Source: chapter ``directory.md``, sections "Several indexes", "Placement" and "Writing".
 """
@@ -37,13 +37,13 @@ from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
 @dataclass(frozen=True)
 class Indexes:
-    """The index directories of a footer, taken together.
+    """The combined index directories of a footer.
 
     Attributes:
-        entries: The entries; of those with one key, the last.
-        places: Positions of the pairs that hold them, or that cannot be read, among all pairs.
+        entries: The entries; if several have the same key, the last.
+        places: Positions of their pairs, and of pairs with unreadable directories, among all pairs.
         foreign: Directories of other major versions, which are left alone.
-        damaged: The problems of those that cannot be read.
+        damaged: The problems of unreadable directories.
         area: The blobs in the footer's extension field; ``None`` if there is no such field.
     """
 
@@ -79,13 +79,13 @@ def stored_indexes(metadata: FileMetaData) -> Indexes:
 
 
 def with_indexes(footer: bytes, indexes: Indexes, entries: Sequence[Entry], area: bytes | None) -> bytes:
-    """A footer whose directory has these entries, and whose extension field these blobs.
+    """A footer with these entries in its directory, and these blobs in its extension field.
 
     Args:
-        footer: The footer as it is.
-        indexes: What it has.
-        entries: The entries that it is to have.
-        area: The blobs of the extension field; ``None`` where there is to be none.
+        footer: The current footer.
+        indexes: Its current indexes.
+        entries: The new entries.
+        area: The blobs of the extension field; ``None`` for no field.
 
     Raises:
         Unsupported, Malformed: See `pqassay_reference.rewrite.footer_splice.with_key_values`.
@@ -100,7 +100,7 @@ def with_indexes(footer: bytes, indexes: Indexes, entries: Sequence[Entry], area
 
 
 def require_room_for_extension(metadata: FileMetaData) -> None:
-    """Raise `Refused` if the footer's extension field is taken by something else."""
+    """Raise `Refused` if the footer's extension field is used by other software."""
     if has_other_extension(metadata):
         raise Refused(
             "another program uses the footer's extension field; choose the placement body or inline"
@@ -108,12 +108,12 @@ def require_room_for_extension(metadata: FileMetaData) -> None:
 
 
 def body_blobs(entries: Iterable[Entry], framing: Framing, source: Source) -> list[tuple[int, int]]:
-    """The ranges of the body that hold blobs, of those entries whose checksum agrees."""
+    """The ranges of blobs in the body, for entries with a correct checksum."""
     return body_places(entry for entry in entries if _is_certain(entry, framing, source))
 
 
 def body_places(entries: Iterable[Entry]) -> list[tuple[int, int]]:
-    """The ranges of the body that entries name, whatever is there."""
+    """The ranges in the body that entries name, without checking their content."""
     return [
         (entry.head.offset, entry.head.offset + entry.head.stored_length)
         for entry in entries
@@ -122,7 +122,7 @@ def body_places(entries: Iterable[Entry]) -> list[tuple[int, int]]:
 
 
 def _is_certain(entry: Entry, framing: Framing, source: Source) -> bool:
-    """Whether the blob of an entry is in the body where the entry says, with its checksum."""
+    """Whether the blob of an entry is in the body at its place, with its checksum."""
     try:
         stored_blob(entry, source, body_start=framing.body_start, body_end=framing.footer_start, area=None)
     except (Malformed, Unsupported):
@@ -133,18 +133,18 @@ def _is_certain(entry: Entry, framing: Framing, source: Source) -> bool:
 def relocated(
     kept: Sequence[Entry], indexes: Indexes, added: Sequence[tuple[Entry, bytes]]
 ) -> tuple[list[Entry], bytes | None]:
-    """Entries and the extension area that holds their blobs: those that stay, and those that come.
+    """Entries and the new extension area with the blobs of kept and added entries.
 
-    Blobs without references are left out, unless there may be some: a directory of another major version.
+    Blobs without references are removed, unless a directory of another major version may refer to them.
 
     Args:
-        kept: Entries that stay, wherever their blobs are.
+        kept: Entries to keep, with any placement.
         indexes: The content of the footer.
-        added: Entries that come, with their blobs.
+        added: Entries to add, with their blobs.
 
     Returns:
-        The entries whose blobs are in the area, those that stay and those that come, with their offsets; other entries as they
-        are; and the area.
+        The entries with blobs in the area, kept and added, with their new offsets; other entries unchanged;
+        and the area.
     """
     old = indexes.area or b""
     inside = [entry for entry in kept if entry.head.placement == Placement.EXTENSION]
@@ -165,11 +165,11 @@ def relocated(
 
 
 def restamped(before: FileMetaData, after: FileMetaData) -> tuple[list[Entry], list[Entry]]:
-    """The entries of a footer whose statistics or page index were taken away, so that those that were good stay good.
+    """The entries of a footer whose statistics or page index were removed, updated so that fresh entries stay fresh.
 
     Args:
-        before: The footer as it was.
-        after: The footer that describes the same data and says less about it.
+        before: The old footer.
+        after: The new footer, which describes the same data with fewer facts.
 
     Returns:
         The entries, with fresh ones updated to the shape of the new footer; and the removed entries, which
@@ -196,5 +196,5 @@ def _has_offset_indexes(metadata: FileMetaData, entry: Entry) -> bool:
 
 
 def without_keys(entries: Iterable[Entry], keys: Collection[EntryKey]) -> list[Entry]:
-    """The entries that have none of some keys."""
+    """The entries without those with the given keys."""
     return [entry for entry in entries if entry.key not in keys]

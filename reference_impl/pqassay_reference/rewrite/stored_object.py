@@ -1,8 +1,8 @@
-"""A finished Parquet file in an object store that is to get another footer: written as a new object, or replaced on a condition.
+"""A finished Parquet file in an object store that gets a new footer: written as a new object, or replaced conditionally.
 
-A store has no rename, and of two who replace an object at once the later one wins without knowing of the other.  So an object is
-replaced only where the store checks that it is still the one that was read: S3 does so by the entity tag (``If-Match``).  Any
-store that pyarrow writes to can take a new object.
+A store cannot rename. If two programs replace an object at once, the later one wins without noticing the other.  An object is
+therefore only replaced if the store checks that it has not changed since it was read: S3 does so by the entity tag (``If-Match``).
+A new object can be written to any store that pyarrow supports.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.table.layout import ICEBERG_METADATA
 
 SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
-"""Schemes of other programs, and what pyarrow calls them."""
+"""Schemes of other programs, with the schemes of pyarrow."""
 
 WHOLE = 8 << 20
-"""Bytes up to which an object is sent in one request; the body of a larger one is copied within the store."""
+"""Most bytes of an object that is sent in one request; the body of a larger one is copied within the store."""
 
 PART = 1 << 30
 """Bytes of a part that the store copies."""
 
 LEAST_PART = 5 << 20
-"""Bytes that every part but the last one must have."""
+"""Least bytes of every part except the last."""
 
 CHANGED = ("PreconditionFailed", "412", "ConditionalRequestConflict", "409")
-"""Answers of a store in which the object is another one by now."""
+"""Answers of a store if the object has changed."""
 
 ABSENT = ("404", "NoSuchKey", "NoSuchBucket")
-"""Answers of a store that has no such object."""
+"""Answers of a store if there is no such object."""
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_uri(text: str) -> bool:
-    """True if a text names something in a store rather than a local path."""
+    """Whether a text is a URI of a store rather than a local path."""
     return _URI.match(text) is not None
 
 
@@ -63,9 +63,9 @@ class Location:
     Attributes:
         name: The URI without credentials and options, for people.
         scheme: pyarrow's name of the kind of store.
-        system: The store, as pyarrow knows it.
-        path: The path within it.
-        options: The options of the store after the question mark of the URI.
+        system: The filesystem of pyarrow.
+        path: The path within the store.
+        options: The options of the store, after the question mark of the URI.
     """
 
     name: str
@@ -76,10 +76,10 @@ class Location:
 
 
 def location(uri: str) -> Location:
-    """Find the store that a URI names.
+    """Find the store for a URI.
 
     Raises:
-        Refused: pyarrow does not know such a store.
+        Refused: pyarrow does not support such a store.
     """
     import pyarrow as pa  # noqa: PLC0415 - local files do not need it
     from pyarrow import fs  # noqa: PLC0415 - as above
@@ -97,7 +97,7 @@ def location(uri: str) -> Location:
 
 
 class ObjectSource:
-    """A source over an object of a store, as pyarrow knows it; see `pqassay_spec.base.sources.Source`."""
+    """A source over an object of a store, through pyarrow; see `pqassay_spec.base.sources.Source`."""
 
     def __init__(self, system: Any, path: str, name: str = "") -> None:
         self.name = name or path
@@ -119,7 +119,7 @@ class ObjectSource:
         self.close()
 
     def close(self) -> None:
-        """Close it."""
+        """Close the source."""
         self._file.close()
 
 
@@ -130,9 +130,9 @@ class StoredObject:
     Attributes:
         path: The URI without credentials.
         source: Its bytes.
-        framing: Where its footer is stored.
+        framing: The place of its footer.
         metadata: The decoded footer.
-        replacement: Replaces it where it is; ``None`` where it is not to be replaced.
+        replacement: Replaces the object; ``None`` if it must not be replaced.
     """
 
     path: str
@@ -147,17 +147,17 @@ class StoredObject:
         return self.source.read(self.framing.footer_start, self.framing.footer_length)
 
     def rewrite(self, footer: bytes, *, body_end: int, output: str | None = None) -> None:
-        """Write the body as it is, then another footer; as a new object, or in the place of this one.
+        """Write the unchanged body, then another footer; as a new object, or replacing this one.
 
         Args:
             footer: The new footer, without length and magic.
-            body_end: How many bytes of the object are kept.
+            body_end: Number of bytes of the object to keep.
             output: URI of the new object; ``None`` to replace this one.
 
         Raises:
-            Refused: There is an object of that name already.
+            Refused: An object with that name already exists.
             ChangedError: The object changed meanwhile; nothing was written.
-            OSError: The store does not take it.
+            OSError: The store does not accept it.
         """
         end = footer_and_tail(footer)
         if output is not None:
@@ -185,7 +185,7 @@ class StoredObject:
 
 
 def _abort(stream: Any) -> None:
-    """End a stream so that no object comes of it, where the store can do that."""
+    """End a stream without creating an object, if the store supports that."""
     with contextlib.suppress(Exception):
         stream.abort() if hasattr(stream, "abort") else None
 
@@ -199,17 +199,17 @@ def _body(source: Source, length: int) -> Iterator[bytes]:
 def stored_object(
     uri: str, *, inside_table: bool = False, output: str | None = None, dry_run: bool = False
 ) -> Generator[StoredObject]:
-    """Open an object whose footer is to be written again.
+    """Open an object whose footer will be written again.
 
     Args:
         uri: The object.
         inside_table: Do it even inside a table, whose metadata record the old length.
-        output: URI of the object that will be written, if it is another one.
-        dry_run: Nothing will be written.
+        output: URI of the object that will be written, if it is another object.
+        dry_run: Whether nothing will be written.
 
-    Raises:
-        Refused: The object to be written belongs to a table, is not in a store, or cannot be replaced on a condition.
-        FormatError: No Parquet file, or an encrypted one.
+        Raises:
+        Refused: The object to be written belongs to a table, is not in a store, or cannot be replaced conditionally.
+        FormatError: Not a Parquet file, or an encrypted one.
         OSError: It cannot be read.
     """
     if output is not None and not is_uri(output):
@@ -238,7 +238,7 @@ def stored_object(
 
 
 def enclosing_table(at: Location) -> str | None:
-    """Name the table whose folder holds an object; ``None`` if there is none."""
+    """The name of the table whose folder contains an object; ``None`` if there is none."""
     from pyarrow import fs  # noqa: PLC0415 - as above
 
     folder = at.path.rpartition("/")[0]
@@ -257,7 +257,7 @@ def enclosing_table(at: Location) -> str | None:
 
 
 def _replacement(at: Location) -> S3Replacement:
-    """What replaces an object on a condition. Raises `Refused` if nothing does."""
+    """The conditional replacement of an object. Raises `Refused` if the store has none."""
     try:
         # Local files, and new objects, do not need it; it has no types.
         import boto3  # type: ignore[import-untyped]  # noqa: PLC0415
@@ -278,14 +278,14 @@ def _replacement(at: Location) -> S3Replacement:
 
 @dataclass(frozen=True)
 class S3Replacement:
-    """An object in S3 that is replaced if it is still the one that was looked at.
+    """An object in S3 that is replaced if it has not changed since it was opened.
 
     Attributes:
         client: The client of boto3.
         bucket, key: The object.
         name: Its URI, for messages.
         etag: Its entity tag.
-        kept: Its metadata, which stay.
+        kept: Its metadata, which the new object keeps.
     """
 
     client: Any
@@ -306,18 +306,18 @@ class S3Replacement:
 
     @classmethod
     def of(cls, client: Any, bucket: str, key: str, name: str) -> S3Replacement:
-        """Look at an object. Raises `OSError`."""
+        """Read the state of an object. Raises `OSError`."""
         with _as_os_errors(name):
             head = client.head_object(Bucket=bucket, Key=key)
         kept = {member: head[member] for member in cls.KEPT if head.get(member)}
         return cls(client, bucket, key, name, head["ETag"], kept)
 
     def replace(self, source: Source, body_end: int, end: bytes) -> None:
-        """Put the first bytes of the object, and others behind them, in its place.
+        """Replace the object by its own first bytes followed by other bytes.
 
         Raises:
-            ChangedError: It is another object by now; nothing was written.
-            OSError: The store does not take it.
+            ChangedError: The object has changed, so nothing was written.
+            OSError: The store does not accept it.
         """
         with _as_os_errors(self.name):
             if body_end + len(end) <= WHOLE:
@@ -329,7 +329,7 @@ class S3Replacement:
                 self._replace_in_parts(source, body_end, end)
 
     def _replace_in_parts(self, source: Source, body_end: int, end: bytes) -> None:
-        """Let the store copy the body; only its end and the footer are sent."""
+        """Replace the object while the store copies the body; only the end of the body and the footer are sent."""
         place = {"Bucket": self.bucket, "Key": self.key}
         upload = self.client.create_multipart_upload(**place, **self.kept)["UploadId"]
         try:
@@ -361,7 +361,7 @@ class S3Replacement:
 
 @contextlib.contextmanager
 def _as_os_errors(name: str) -> Generator[None]:
-    """Turn what boto3 raises into `OSError`."""
+    """Convert the errors of boto3 to `OSError`."""
     from botocore.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
         BotoCoreError,
         ClientError,

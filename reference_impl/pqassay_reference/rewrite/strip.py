@@ -1,7 +1,7 @@
-"""Stripping a finished Parquet file of what was attached to it: indexes, bloom filters, statistics, keys.
+"""Strip a finished Parquet file of attached metadata: indexes, bloom filters, statistics, keys.
 
-The file gets another footer and nothing else: every byte before it stays where it is.  So a stripped structure is
-not erased; its bytes stay in the body, and nothing refers to them any more.
+The file only gets another footer: every byte before it stays in place.  A stripped structure is therefore
+not erased; its bytes stay in the body, without references.
 
 Source: chapter ``parquet_file.md``, section "What may be removed from a footer"; chapter ``idx1.md``, section
 "Removing an index".
@@ -47,38 +47,38 @@ BLOOM_FILTER = ("bloom_filter_offset", "bloom_filter_length")
 """Fields of ColumnMetaData that refer to a bloom filter."""
 
 STATISTICS = ("statistics", "size_statistics", "geospatial_statistics")
-"""Fields of ColumnMetaData that say something about the values and that no reader needs to read them."""
+"""Fields of ColumnMetaData about the values that no reader needs to read them."""
 
 ENCODING_STATS = ("encoding_stats",)
 """Fields of ColumnMetaData that count the pages of a chunk."""
 
 SORTING_COLUMNS = ("sorting_columns",)
 ROW_GROUP_HINTS = ("file_offset", "total_compressed_size", "ordinal")
-"""Fields of RowGroup: how its rows are sorted; and what its column chunks say as well, or its position."""
+"""Fields of RowGroup: its declared sort order; and facts that follow from its column chunks or its position."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The parts that are to be stripped.
+    """The parts to strip.
 
     Raises `ValueError` if nothing is selected, or if parts of the whole file are limited to columns or row
     groups.
 
     Attributes:
-        idx1: The keys of an IDX1 index, the companion record's and the drafts' among them.
+        idx1: The keys of an IDX1 index, including the companion record's and the drafts'.
         directory: The index directory with all its entries, and its blobs in the footer's extension field.
         bloom_filters: The references to bloom filters.
-        column_index: The references to column indexes, which hold the bounds of pages.
-        offset_index: The references to offset indexes, which hold the places of pages.  They go with the column
-            indexes of the same chunks, which are of no use without them.
+        column_index: The references to column indexes, which have the bounds of pages.
+        offset_index: The references to offset indexes, which have the places of pages.  The column indexes of the
+            same chunks are removed with them, because they are useless alone.
         statistics: The statistics of column chunks: bounds, counts, sizes and level histograms, bounding boxes.
         encoding_stats: The counts of the pages of column chunks by type and encoding.
-        sorting_columns: What row groups say about the order of their rows.
-        row_group_hints: The place, compressed size and ordinal that row groups give and that follow from other fields.
-        column_orders: The orders of all columns; bounds and column indexes mean nothing without them.
+        sorting_columns: The sort order that row groups declare.
+        row_group_hints: The offset, compressed size and ordinal of row groups, which follow from other fields.
+        column_orders: The orders of all columns; bounds and column indexes have no meaning without them.
         keys: Further keys of the footer.
-        columns: Only chunks of these columns, each its path joined by dots; all by default.
-        row_groups: Only chunks of these row groups, counted from 0; all by default.
+        columns: Only strip chunks of these columns, as paths joined by dots; all by default.
+        row_groups: Only strip chunks of these row groups, counted from 0; all by default.
     """
 
     idx1: bool = False
@@ -107,18 +107,18 @@ class Selection:
 
     @property
     def whole_file(self) -> bool:
-        """True if something is meant that belongs to the file rather than to column chunks."""
+        """Whether a selected part belongs to the file rather than to column chunks."""
         return self.idx1 or self.directory or self.column_orders or bool(self.keys)
 
     @property
     def of_row_groups(self) -> tuple[str, ...]:
-        """The fields of row groups that are meant."""
+        """The selected fields of row groups."""
         fields = SORTING_COLUMNS if self.sorting_columns else ()
         return (*fields, *(ROW_GROUP_HINTS if self.row_group_hints else ()))
 
     @property
     def chunks(self) -> bool:
-        """True if something is meant that belongs to column chunks."""
+        """Whether a selected part belongs to column chunks."""
         return (
             self.bloom_filters
             or self.column_index
@@ -130,22 +130,22 @@ class Selection:
 
 @dataclass(frozen=True)
 class Stripped:
-    """The parts that were stripped, or would be.
+    """The parts that were stripped, or that would be with ``dry_run``.
 
     Attributes:
         path: The file.
-        column_indexes: How many chunks lost the reference to their column index.
-        offset_indexes: How many chunks lost the reference to their offset index.
-        bloom_filters: How many chunks lost the reference to their bloom filter.
-        statistics: How many chunks lost statistics of any kind.
-        keys: The pairs that the footer lost, by key, in their order.
-        saved: By how many bytes the footer is shorter.
-        dead: Bytes of the body that a structure had before and none has now.
-        elsewhere: Chunks that were meant and left alone, since they are stored in other files.
-        encoding_stats: How many chunks lost the counts of their pages.
-        row_groups: How many row groups lost fields of their own.
+        column_indexes: Number of chunks that lost the reference to their column index.
+        offset_indexes: Number of chunks that lost the reference to their offset index.
+        bloom_filters: Number of chunks that lost the reference to their bloom filter.
+        statistics: Number of chunks that lost statistics of any kind.
+        keys: The pairs that the footer lost, by key, in order.
+        saved: Number of bytes by which the footer is shorter.
+        dead: Bytes of the body that belonged to a structure before, but no longer do.
+        elsewhere: Selected chunks that were left alone because they are stored in other files.
+        encoding_stats: Number of chunks that lost the counts of their pages.
+        row_groups: Number of row groups that lost fields of their own.
         column_orders: Whether the footer lost the orders of its columns.
-        indexes: Entries that the index directory lost: all of them, or those of pages whose offset index is gone.
+        indexes: Entries that the index directory lost: all of them, or those for pages whose offset index was removed.
     """
 
     path: str
@@ -163,7 +163,7 @@ class Stripped:
     indexes: tuple[Entry, ...] = ()
 
     def says_about_values(self, selection: Selection) -> bool:
-        """True if something of this is held against values by those who check a file: bounds, counts, orders, indexes, filters."""
+        """Whether it includes claims that a check compares with the values: bounds, counts, orders, indexes, filters."""
         return any(
             (
                 *(self.column_indexes, self.offset_indexes, self.bloom_filters, self.statistics),
@@ -175,7 +175,7 @@ class Stripped:
 
     @property
     def anything(self) -> bool:
-        """True if there was something to strip."""
+        """Whether there was anything to strip."""
         return any(
             (
                 *(self.column_indexes, self.offset_indexes, self.bloom_filters),
@@ -195,7 +195,7 @@ def strip_file(
     report: str | os.PathLike[str] | None = None,
     dry_run: bool = False,
 ) -> Stripped:
-    """Strip a file by a footer-only rewrite, replacing it atomically; or an object of a store, see `pqassay_reference.rewrite.stored_object`.
+    """Strip a file by rewriting its footer, replacing it atomically. For an object, see `pqassay_reference.rewrite.stored_object`.
 
     A file without any of the selected parts stays unchanged (and is copied if there is an ``output``).
     Chunks that are stored in another file are left alone: that file's own footer describes them, too.
@@ -203,18 +203,18 @@ def strip_file(
     Args:
         path: A Parquet file, or the URI of one.
         selection: The parts to remove.
-        output: Write the stripped file here (of a URI, another one) and leave ``path`` as it is.
+        output: Write the stripped file here (for a URI, to another URI) and leave ``path`` unchanged.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         values_are_right: Whether the caller knows that the values are right, so bounds, counts, indexes and
             filters may be removed.
         report: A report of ``pqassay check --format json`` on the file: claims about values may also be
             removed if it finds the metadata false and no values damaged.
-        dry_run: Do everything but write.
+        dry_run: Do everything except writing.
 
     Raises:
         Refused: Claims about values would be removed without confirmation of the values; an unknown column or
             row group; a file inside a table; a store without conditional replacement.
-        FormatError: The file is not a Parquet file, or one whose footer must not be changed.
+        FormatError: The file is not a Parquet file, or its footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
     """
     name, target = os.fspath(path), None if output is None else os.fspath(output)
@@ -253,7 +253,7 @@ def strip_file(
 
 
 def _doubt_in(report: str | os.PathLike[str], path: str, size: int) -> str:
-    """Why a report on a file of that size does not vouch for its values, to be put before other words; empty if it does."""
+    """Why a report on a file of that size does not vouch for its values, as a prefix for a message; empty if it does."""
     name = os.fspath(report)
     try:
         judged = [file for file in json.loads(Path(name).read_text("utf-8"))["files"] if file["size"] == size]
@@ -272,9 +272,9 @@ def _doubt_in(report: str | os.PathLike[str], path: str, size: int) -> str:
 
 
 def _with_good_entries(before: FileMetaData, footer: bytes) -> tuple[bytes, tuple[Entry, ...]]:
-    """A footer whose index directory describes the same data by what the footer still says; and the entries that it lost.
+    """A footer with an index directory that fits it, and the entries that it lost.
 
-    Entries that were good stay good, though the statistics that their shape is made of are gone.  One that describes pages goes
+    Fresh entries stay fresh, although the statistics that their shape contains were removed.  An entry for pages is removed
     with the offset index.
     """
     after, _ = decode(FileMetaData, footer)
@@ -289,7 +289,7 @@ def _with_good_entries(before: FileMetaData, footer: bytes) -> tuple[bytes, tupl
 
 
 def _require_plaintext(metadata: FileMetaData) -> None:
-    """Raise `Unsupported` for a file with encrypted columns. A signed footer is refused where it is changed."""
+    """Raise `Unsupported` for a file with encrypted columns. A signed footer is refused later, when it is changed."""
     for number, row_group in enumerate(metadata.row_groups):
         for ordinal, chunk in enumerate(row_group.columns):
             if chunk.crypto_metadata is not None or chunk.encrypted_column_metadata is not None:
@@ -299,7 +299,7 @@ def _require_plaintext(metadata: FileMetaData) -> None:
                 )
 
 
-# ----------------------------------------------------------------------------------------- what is to be removed
+# ----------------------------------------------------------------------------------------------- parts to remove
 
 
 def _removal(metadata: FileMetaData, framing: Framing, selection: Selection) -> tuple[Removal, Stripped]:
@@ -322,7 +322,7 @@ def _removal(metadata: FileMetaData, framing: Framing, selection: Selection) -> 
 def _removal_of_whole_file(
     metadata: FileMetaData, selection: Selection
 ) -> tuple[dict[str | int, Removal | None], tuple[str, ...]]:
-    """The removal of what belongs to no row group, and the keys in it."""
+    """The removal of parts that do not belong to a row group, and the removed keys."""
     removal: dict[str | int, Removal | None] = {}
     if selection.column_orders and metadata.column_orders is not None:
         removal["column_orders"] = None
@@ -345,7 +345,7 @@ def _row_group_removal(
     selection: Selection,
     counts: Counter[str],
 ) -> dict[str | int, Removal | None]:
-    """The removal from one row group: fields of its own, and of the chunks of some columns."""
+    """The removal from one row group: its own fields, and those of chunks of some columns."""
     going: dict[str | int, Removal | None] = {
         name: None for name in selection.of_row_groups if getattr(group, name) is not None
     }
@@ -408,11 +408,11 @@ def _row_groups(metadata: FileMetaData, numbers: Sequence[int]) -> Iterable[int]
     return sorted(set(numbers)) if numbers else range(count)
 
 
-# --------------------------------------------------------------------------------------- what nothing refers to
+# ------------------------------------------------------------------------------------------------- unused bytes
 
 
 def _dead(file: FinishedFile | StoredObject, footer: bytes) -> int:
-    """Bytes of the body that belong to a structure by the old footer and to none by the new one."""
+    """Bytes of the body that belong to a structure according to the old footer, but to none according to the new one."""
     after, _ = decode(FileMetaData, footer)
     old = list(_ranges(file.metadata, file.source, file.framing))
     new = list(_ranges(after, file.source, file.framing))
@@ -420,7 +420,7 @@ def _dead(file: FinishedFile | StoredObject, footer: bytes) -> int:
 
 
 def _ranges(metadata: FileMetaData, source: Source, framing: Framing) -> Iterator[tuple[int, int]]:
-    """Every range inside the body that the footer gives to a structure, the blob of an IDX1 index included."""
+    """Yield every range of the body that the footer assigns to a structure, including the blob of an IDX1 index."""
     body_end = framing.footer_start
     for found in referenced_ranges(metadata, source, framing):
         if 0 <= found.start < found.end <= body_end:

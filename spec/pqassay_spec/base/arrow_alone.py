@@ -1,7 +1,7 @@
-"""Arrow that does not load pandas, in programs that do not use it.
+"""Keep Arrow from importing pandas in programs that do not use pandas.
 
-At the first value that it converts, Arrow imports pandas if it is installed, to recognize a series. That takes longer, and more memory, than
-judging most files. Arrow looks only once; what asks for pandas by itself, as ``to_pandas`` does, still gets it.
+When Arrow converts its first value, it imports pandas if that is installed, to recognize a series. The import takes more time and memory
+than judging most files. Arrow looks for pandas only once. Functions that import pandas themselves, such as ``to_pandas``, still work.
 
 Source: pyarrow, ``pandas-shim.pxi``.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def load_no_pandas() -> None:
-    """Let pyarrow look for pandas for nothing once, as soon as it is imported. For programs that own their process."""
+    """Hide pandas from pyarrow's only search for it, which happens after its import. For programs that own their process."""
     arrow = sys.modules.get("pyarrow")
     if arrow is None:
         sys.meta_path.insert(0, _Arrow())
@@ -36,7 +36,7 @@ def _look_in_vain(arrow: ModuleType) -> None:
 
 
 class _Missing:
-    """A finder by which pandas is not installed."""
+    """An import finder that reports pandas as not installed."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:  # noqa: ARG002 - as Python calls it
         if name == "pandas":
@@ -44,7 +44,7 @@ class _Missing:
 
 
 class _Arrow:
-    """A finder that finds pyarrow once."""
+    """An import finder that waits for the import of pyarrow, once."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002 - as Python calls it
         if name != "pyarrow":

@@ -1,8 +1,8 @@
-"""The errors that bytes can cause, and whose fault each one is.
+"""The errors that bytes can cause, and whose fault each error is.
 
-One root, two kinds.  ``Malformed`` is the file's fault: the bytes break the format.  ``Unsupported`` is ours:
-the bytes may be perfectly good, this implementation does not read them.  Nothing else may escape from code
-that is fed bytes; `boundary` turns the exceptions of ``construct`` and of Python's own decoders into them.
+There is one base class with two kinds.  ``Malformed`` is the file's fault: the bytes break the format.
+``Unsupported`` is ours: the bytes may be valid, but this implementation does not read them.  Code that parses
+bytes raises no other error; `boundary` converts the exceptions of ``construct`` and of Python's own decoders.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class FormatError(Exception):
         length: How many bytes there are wrong, 0 if unknown.
         expected: What should be there, for people.
         actual: What is there, for people.
-        remedy: What to do, where that is known.
+        remedy: What to do, if that is known.
         file: Name of the file, if known.
     """
 
@@ -68,7 +68,7 @@ class FormatError(Exception):
         offset: int | None = None,
         file: str | None = None,
     ) -> FormatError:
-        """Fill in what the place that raised did not know; what is set stays. Returns the same error."""
+        """Fill in details that are not set yet; details that are set stay. Returns the same error."""
         self.rule = self.rule or rule
         self.field = self.field or field
         self.offset = self.offset if self.offset is not None else offset
@@ -81,7 +81,7 @@ class Malformed(FormatError):  # noqa: N818 - says whose fault it is, and reads 
 
 
 class Unsupported(FormatError):  # noqa: N818 - as above
-    """The bytes may be good; this implementation does not read them: our limit, not the file's fault."""
+    """The bytes may be valid, but this implementation does not read them: our limit, not the file's fault."""
 
 
 class Truncated(Malformed):
@@ -95,11 +95,10 @@ def boundary(
     field: str | None = None,
     offset: int | None = None,
 ) -> Generator[None]:
-    """The one place where foreign exceptions become `Malformed`.
+    """Convert foreign exceptions to `Malformed`, around a single parse of untrusted bytes.
 
-    Wraps a single parse of untrusted bytes.  A `FormatError` from inside gets the given place and passes.
-    Other errors of ``construct`` or of Python's integer, index, struct and text decoding on bad bytes become
-    `Malformed`.
+    A `FormatError` from inside gets the given place and passes.  Other errors of ``construct`` become `Malformed`,
+    and so do errors of Python's integer, index, struct and text decoding on bad bytes.
     """
     from construct import ConstructError  # noqa: PLC0415 - errors stay importable at start-up without construct
 

@@ -1,9 +1,9 @@
-"""Help pages of all commands in one style, whatever the version of typer.
+"""Help pages of all commands in one style, for every version of typer.
 
-They are plain text that fits on two screens: metavars in upper case, flags without any, defaults last, examples one on a line.
+They are plain text that fits on two screens: metavars in upper case, flags without metavars, defaults last, one example on a line.
 Rarely used options are only on the page of ``--help-all``.
 
-Shared by all commands of this project; it knows of typer what commands and parameters have always had, and imports none of it.
+Shared by all commands of this project. It does not import typer, and uses only attributes that its commands and parameters have always had.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 HELP, HELP_ALL = "--help", "--help-all"
-"""The options that print the page of a command, and the page with what is rarely used as well."""
+"""The options that print the page of a command: the short page, and the page that also has the rarely used options."""
 
 SHORT = 24
-"""Columns of a name that has its meaning beside it; that of a longer one is below it."""
+"""Columns for a name whose meaning is on the same line; the meaning of a longer name is on the next line."""
 
 RARE = "rare"
-"""The attribute of a command's function that holds the names of options which are rarely used."""
+"""The attribute of a command's function that holds the names of its rarely used options."""
 
 
 def in_one_style(command: Any) -> None:
-    """Have a command of typer, and all commands below it, show their parameters and their page in this style."""
+    """Make a typer command, and all commands below it, show their parameters and their page in this style."""
     take, parse = command.get_params, command.parse_args
 
     def get_params(ctx: Any) -> list[Any]:
@@ -51,7 +51,7 @@ def in_one_style(command: Any) -> None:
 
 
 def _write_page(command: Any, ctx: Any, formatter: Any) -> None:
-    """Write a page: usage, what the command does, arguments, options and commands below their headings, examples, exit codes."""
+    """Write a page: usage, purpose, then arguments, options and commands below their headings, then examples and exit codes."""
     command.format_usage(ctx, formatter)
     formatter.write_paragraph()
     formatter.write_text(inspect.cleandoc(command.help or ""))
@@ -79,7 +79,7 @@ def _write_page(command: Any, ctx: Any, formatter: Any) -> None:
 
 
 def _write_row(formatter: Any, name: str, text: str, width: int) -> None:
-    """Write a name and its meaning beside it; words with hyphens, which may be values, stay whole."""
+    """Write a name and its meaning beside it. Words with hyphens, which may be values, are not broken."""
     is_long = len(name) > width
     beside = textwrap.wrap(
         text,
@@ -101,7 +101,7 @@ def _names(parameter: Any) -> str:
 
 
 def _write_ending(formatter: Any, ending: str) -> None:
-    """Write examples, one on a line, and exit codes."""
+    """Write the examples, one on a line, and the exit codes."""
     heading, *paragraphs = ending.split("\n\n")
     with formatter.section(heading.removesuffix(":")):
         for text in paragraphs:
@@ -114,9 +114,9 @@ def _write_ending(formatter: Any, ending: str) -> None:
 
 
 def style(parameter: Any) -> None:
-    """Have a parameter shown in this style; its help text ends with the default."""
+    """Show a parameter in this style; its help text ends with the default."""
     if parameter.param_type_name == "argument":
-        # Braces around what is required, and a type behind the name, are typer's; the name says what it is.
+        # typer adds braces around what is required, and a type after the name; the name already says what the value is.
         shown: str = parameter.metavar if parameter.required else f"[{parameter.metavar}]"
         parameter.get_usage_pieces = _constant([shown])
         parameter.display_type_rich = _constant("")
@@ -131,7 +131,7 @@ def style(parameter: Any) -> None:
 
 
 def _default(parameter: Any) -> str:
-    """The default that a help page should show behind what an option means; empty if there is none."""
+    """The default that a help page shows after the meaning of an option; empty if there is none."""
     default = parameter.default
     is_plain = default is None or isinstance(default, bool) or callable(default)
     if is_plain or parameter.param_type_name != "option" or parameter.hidden:
@@ -175,7 +175,7 @@ def example(ending: str, rare: Collection[str] = ()) -> Callable[[Function], Fun
 
 
 def note_renamed(old: str, now: str) -> None:
-    """Print on stderr what an old name, which works until 1.0, is called now.
+    """Print on stderr that an old name, which works until 1.0, has a new name.
 
     >>> import contextlib
     >>> with contextlib.redirect_stderr(sys.stdout):
@@ -186,7 +186,7 @@ def note_renamed(old: str, now: str) -> None:
 
 
 def renamed_option(old: str, now: str) -> Callable[[Any], Any]:
-    """The callback of a hidden option that has an old name: where it is given, `note_renamed` prints its line, once."""
+    """The callback of a hidden option with an old name: if the option is given, it calls `note_renamed` once."""
 
     def noted(value: Any) -> Any:
         if value not in (None, False, [], ()):

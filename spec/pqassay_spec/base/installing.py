@@ -1,8 +1,8 @@
-"""How optional parts are installed: from a checkout, until pqassay is in a registry of packages."""
+"""How to install optional parts: from a checkout, until pqassay is in a package registry."""
 
 
 def install(extra: str) -> str:
-    """The command that installs pqassay with what an optional part needs, and where it runs.
+    """The command that installs an optional part of pqassay, and where to run it.
 
     >>> install("spark")
     "pip install '.[spark]' in a checkout of pqassay"

@@ -1,12 +1,12 @@
-"""Ctrl-C: a command that is interrupted ends with one line on stderr and exit code 130, at whatever moment.
+"""Ctrl-C: an interrupted command always ends with one line on stderr and exit code 130.
 
 A terminal sends the signal to every process of a command.  Before the command begins, there is nothing to
 clean up, and Ctrl-C ends the process at once. Inside the command it is an exception, so drivers, workers and
 temporary files are cleaned up first. A second Ctrl-C ends the process without cleaning up.  Once the command
-has done its work, Ctrl-C changes nothing any more.
+has done its work, Ctrl-C has no effect any more.
 
-This module imports nothing that Python has not loaded itself.  Until it is there, Ctrl-C is what Python makes of it: at first the end of
-the process without a word, then a traceback.  While Python starts, and while the script of an installer imports ``re``, that cannot be helped.
+This module imports nothing that Python has not loaded itself.  Until it is imported, Python handles Ctrl-C. At first that ends the process
+silently, later with a traceback.  We cannot change that while Python starts, or while the script of an installer imports ``re``.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ else:
     import _signal as signal  # what `signal` has without its enums, which take longer to load than all else here
 
 INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+"""Exit code after Ctrl-C, as in shells."""
 
 RESENT = 0.05
-"""Seconds after which an interrupt is sent again that fell into code from which nothing can be raised."""
+"""Seconds until an interrupt is sent again, if it arrived in code that cannot raise exceptions."""
 
 LINE = b"error: interrupted\n"
 
 
 class Interrupted(SystemExit):
-    """Ctrl-C within a command. Unlike for `KeyboardInterrupt`, no library has words or an exit code of its own for it."""
+    """Ctrl-C within a command. Libraries handle `KeyboardInterrupt` with their own message and exit code, but not this class."""
 
     def __init__(self) -> None:
         super().__init__(INTERRUPTED)
 
 
 def end_at_once() -> None:
-    """From now on Ctrl-C ends this process with one line; nothing is cleaned up. For the entry point of a command."""
+    """Make Ctrl-C end this process with one line and no cleanup, from now on. For the entry point of a command."""
     _listen(_end)
 
 
 class CleanEnd:
-    """A context in which Ctrl-C is an exception, `Interrupted`; leaving it by that is one line and exit code 130."""
+    """A context in which Ctrl-C raises `Interrupted`; that exception ends the context with one line and exit code 130."""
 
     def __enter__(self) -> None:
         self._hook = sys.unraisablehook
@@ -55,7 +55,7 @@ class CleanEnd:
         _listen(_raise)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Say that the command was interrupted, unless that has been said; what follows is left alone."""
+        """Ignore later interrupts; if the command was interrupted, print one line and exit with code 130."""
         _listen(signal.SIG_IGN)
         sys.unraisablehook = self._hook
         if isinstance(error, (Interrupted, KeyboardInterrupt)):
@@ -64,7 +64,7 @@ class CleanEnd:
             raise SystemExit(INTERRUPTED) from None
 
     def _unraisable(self, found: sys.UnraisableHookArgs) -> None:
-        """An interrupt that fell into a destructor or a callback would be a traceback, and the command would go on."""
+        """Handle an interrupt in a destructor or a callback, which would otherwise print a traceback and be ignored."""
         if isinstance(found.exc_value, (Interrupted, KeyboardInterrupt)):
             _listen(_raise)
             signal.signal(signal.SIGALRM, _raise)
@@ -74,7 +74,7 @@ class CleanEnd:
 
 
 def _listen(handler: Handler) -> None:
-    """Take SIGINT, unless who started this process had it ignored, or it is not the main thread's to take."""
+    """Handle SIGINT, unless the parent process had it ignored, or this is not the main thread."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         return
     try:

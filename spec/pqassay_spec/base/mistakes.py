@@ -1,7 +1,7 @@
-"""The end of a command by a mistake of its own: one line, and an exit code that says nothing about any file.
+"""Errors of a command itself: two lines on stderr, and an exit code that means nothing about any file.
 
-A script that reads exit code 1 as *there are findings* must never get it from a broken installation or a
-crashed program.
+For scripts, exit code 1 means *there are findings*. A broken installation or a crashed program must never
+end with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from pqassay_spec.base.terminal import printable
 
 SOFTWARE = 70
-"""Exit code of a program that failed by itself: ``EX_SOFTWARE`` of ``sysexits.h``."""
+"""Exit code of a program that failed because of its own error: ``EX_SOFTWARE`` of ``sysexits.h``."""
 
 TRACEBACK = "PQASSAY_TRACEBACK"
 """The environment variable that asks for the whole traceback."""
@@ -50,7 +50,7 @@ def mistake(program: str, error: Exception) -> str:
 
 
 def show_traceback(error: Exception) -> None:
-    """Print where an error comes from, if that was asked for."""
+    """Print the traceback of an error, if the environment asks for it."""
     if os.environ.get(TRACEBACK):
         import traceback  # noqa: PLC0415 - as above
 

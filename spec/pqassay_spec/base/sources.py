@@ -2,7 +2,7 @@
 
 A `Source` is the whole interface that this project needs from storage: a size and a ranged read.  Files,
 memory, memory maps and object stores all fit behind it, and nothing may assume that a source is a local path.
-`replaced_file` is the one way in which this project writes: the old file stays whole until the new one is.
+`replaced_file` is the only way in which this project writes files: the old file stays whole until the new one is complete.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def require_range(source: Source, offset: int, length: int) -> None:
 
 
 def is_near(source: Source) -> bool:
-    """Whether reading a source many times costs little: whether it says so by an attribute ``near`` that is true.
+    """Whether many reads of a source cost little: whether it has a true attribute ``near``.
 
     A source without this attribute is treated like a store, in which a request takes as long as a megabyte.
     """
@@ -73,11 +73,11 @@ class CallableSource:
         self.name = name
         self.size = size
         self.bytes_read = 0
-        """How many bytes were asked for so far."""
+        """Number of bytes that were requested so far."""
         self._read = read
 
     def read(self, offset: int, length: int) -> bytes:
-        """Read the range. See `Source.read`; what became shorter meanwhile is `Truncated` as well."""
+        """Read the range. See `Source.read`; a source that became shorter raises `Truncated` as well."""
         require_range(self, offset, length)
         self.bytes_read += length
         data = self._read(offset, length)
@@ -118,7 +118,7 @@ class FileSource:
         self, path: str | os.PathLike[str], name: str | None = None, *, flags: int = os.O_RDONLY
     ) -> None:
         self.name = os.fspath(path) if name is None else name
-        # Without O_NONBLOCK, opening a named pipe waits for somebody who writes into it.
+        # Without O_NONBLOCK, opening a named pipe waits for a writer.
         self._descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             self.size = _regular_size(self._descriptor, self.name)
@@ -127,7 +127,7 @@ class FileSource:
             raise
 
     def read(self, offset: int, length: int) -> bytes:
-        """Read the range. See `Source.read`; a file that shrinks meanwhile is `Truncated` as well."""
+        """Read the range. See `Source.read`; a file that became shorter raises `Truncated` as well."""
         require_range(self, offset, length)
         parts: list[bytes] = []
         while length:
@@ -143,7 +143,7 @@ class FileSource:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def measure(self) -> None:
-        """Take note of what was appended since the file was opened."""
+        """Update the size if data was appended since the file was opened."""
         self.size = _regular_size(self._descriptor, self.name)
 
     def fileno(self) -> int:
@@ -178,7 +178,7 @@ TEMPORARY_SUFFIX = ".pqassay-tmp"
 
 
 def temporary_name(target: Path) -> Path:
-    """The name under which ``target`` is prepared: beside it, hidden, the same every time.
+    """The path of the temporary file for ``target``: beside it, hidden, the same every time.
 
     Spark and most engines ignore names that begin with a dot.  The name is fixed, so the next process reuses
     the leftover of a killed one instead of adding another.
@@ -198,12 +198,12 @@ def replaced_file(
     Yields a binary file positioned at 0, open for reading and writing, beside the target.  On a normal exit,
     its content is synced and renamed over the target, and the directory is synced. On an exception, it is
     removed and the target is unchanged.  Symbolic links are followed; mode, owner and extended attributes of
-    the target are kept as far as the process may.  Another hard link to the target keeps the old content.
+    the target are kept if the process has permission.  Another hard link to the target keeps the old content.
 
     Args:
         path: The target; it need not exist.
-        new_mode: Permissions of a target that does not exist yet, of which the umask takes its part.  For a new
-            file that is made from an old one, pass those of the old one.
+        new_mode: Permissions of a target that does not exist yet, before the umask applies.  For a new
+        file that is made from an old one, pass the mode of the old one.
         before_rename: Called directly before the rename; an exception stops the replacement.
 
     Raises:
@@ -257,7 +257,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _locked(temporary: Path, mode: int) -> int:
-    """Create and lock the temporary file; what a killed process left under its name is removed first."""
+    """Create and lock the temporary file; a file that a killed process left under its name is removed first."""
     import fcntl  # noqa: PLC0415 - reading works where there are no locks, in a browser for instance
 
     while True:
@@ -276,7 +276,7 @@ def _locked(temporary: Path, mode: int) -> int:
                 continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Between the two calls somebody else may have renamed or removed it: only what still has the name counts.
+            # Between the two calls another process may have renamed or removed it: only the file that still has the name counts.
             with contextlib.suppress(FileNotFoundError):
                 if os.fstat(descriptor).st_ino == temporary.lstat().st_ino:
                     if created:
@@ -293,10 +293,10 @@ def _locked(temporary: Path, mode: int) -> int:
 
 
 def remove_leftover(temporary: str | os.PathLike[str]) -> bool:
-    """Remove what a killed process left under the name of a temporary file, unless a living one is writing it.
+    """Remove a temporary file that a killed process left, unless a running process is writing it.
 
     Returns:
-        Whether there was something, and it is gone.
+        Whether there was such a file, and it is gone.
 
     Raises:
         OSError: It cannot be opened or removed.
@@ -310,7 +310,7 @@ def remove_leftover(temporary: str | os.PathLike[str]) -> bool:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Between the two calls it may have been renamed: only what still has the name counts.
+        # Between the two calls it may have been renamed: only the file that still has the name counts.
         if os.fstat(descriptor).st_ino != path.lstat().st_ino:
             return False
         path.unlink()

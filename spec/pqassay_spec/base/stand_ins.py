@@ -1,4 +1,4 @@
-"""A substitute for an unknown value: rules are tested on it like on a value, to record their comparisons."""
+"""A substitute for an unknown value: rules are run on it as on a value, to record their comparisons."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 class StandIn:
-    """Stands for a value of many structs that are alike; see `pqassay.under_test.unknown`."""
+    """A substitute for one value of many similar structs; see `pqassay.under_test.unknown`."""
 
     __slots__ = ()
 
     def result(self, function: Callable[..., Any], *before: Any) -> Any:
-        """The result of a pure function that takes ``before`` and many values including this one, and returns a result for each."""
+        """The results of a pure function for many values, including this object; ``before`` are the arguments before the values."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""JSON as the standard has it, from strangers: what Python's own reader lets pass beside it is refused."""
+"""Standard JSON from untrusted sources: refuses the extensions that Python's own reader accepts."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Closed:
 
 
 EXACT_INTEGERS = 1 << 53
-"""Up to here, and down to its negative, doubles hold every whole number, and JSON readers of all languages agree."""
+"""Largest magnitude at which every whole number is exact as a double, and JSON readers of all languages agree."""
 
 WHOLE_NUMBER = re.compile(r"-?[0-9]{1,40}", re.ASCII)
-"""The text of a whole number, of which the longest is longer than any that a format holds."""
+"""The text of a whole number; the limit of 40 digits exceeds the numbers of every format."""
 
 
 def exact_integer(number: int) -> Any:
-    """A whole number, beyond `EXACT_INTEGERS` as ``{"int": "<digits>"}``; members of enums become plain numbers."""
+    """A whole number; beyond `EXACT_INTEGERS` it is ``{"int": "<digits>"}``. Members of enums become plain numbers."""
     return int(number) if abs(number) <= EXACT_INTEGERS else {"int": str(int(number))}
 
 
 def parse(text: str) -> Any:
-    """Parse a JSON text. Time and memory grow with its length only.
+    """Parse a JSON text; time and memory are proportional to its length.
 
     Raises:
         ValueError: It is not JSON, is nested too deeply, or has a number of thousands of digits, a duplicate
@@ -45,7 +45,7 @@ def parse(text: str) -> Any:
 
 
 def distinct_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The members of an object; one that occurs twice means one thing to this reader, another to that."""
+    """The members of an object. Raises an error on a duplicate, because readers disagree about which value counts."""
     members: dict[str, Any] = {}
     for name, value in pairs:
         if name in members:
@@ -55,5 +55,5 @@ def distinct_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def refuse_constant(name: str) -> Any:
-    """``NaN`` and the infinities, which Python reads and JSON does not have."""
+    """Refuse ``NaN`` and the infinities, which Python reads and JSON does not have."""
     raise ValueError(f"{name} is not JSON")

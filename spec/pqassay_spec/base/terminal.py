@@ -1,4 +1,4 @@
-"""Text from files on its way to a terminal, a log or a pipe.
+"""Text from files, made safe for a terminal, a log or a pipe.
 
 Names and values come from untrusted files: unprintable characters are escaped, so they cannot move a cursor,
 color a line or start a line that a log reader would treat as a command.  Shared by all commands of this
@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterable
 
 
 def printable(text: str) -> str:
-    r"""Escape what is not printable, line ends included; spaces and letters of any script stay.
+    r"""Escape unprintable characters, including line ends; spaces and letters of any script stay.
 
     >>> printable("c\n\x1b[31mred"), printable("日本 é")
     ('c\\n\\x1b[31mred', '日本 é')
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
 
 
 def shell_line(words: Iterable[str]) -> str:
-    r"""A command that can be pasted into bash, zsh or ksh, whatever its words hold.
+    r"""A command that can be pasted into bash, zsh or ksh, even if its words have special characters.
 
     A word that is not printable, or not UTF-8 (with lone surrogates for its bytes), is spelled as ``$'…'``:
     otherwise, it would end the line early or become another word.
@@ -47,7 +47,7 @@ def _shell_character(char: str) -> str:
         return _SHELL_ESCAPES[char]
     if char.isprintable():
         return char
-    # Three octal digits end by themselves; a hexadecimal escape would take up digits that follow in some shells.
+    # Octal escapes end after three digits; in some shells, a hexadecimal escape would include digits that follow.
     is_byte = "\udc80" <= char <= "\udcff"
     raw = char.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"\\{byte:03o}" for byte in raw)
@@ -78,7 +78,7 @@ def guarded_output() -> Generator[None]:
         finally:
             sys.stdout.flush()
     except OSError as error:
-        # What is still buffered cannot be written either; Python would complain about it when it ends.
+        # The rest of the buffer cannot be written either; Python would complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         print(f"error: the output cannot be written: {error.strerror or error}", file=sys.stderr)  # noqa: T201
         sys.exit(2)

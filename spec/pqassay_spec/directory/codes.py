@@ -11,7 +11,7 @@ from pqassay_spec.parquet.thrift import CompressionCodec
 
 
 class IndexType(IntEnum):
-    """What an entry's blob is. A reader skips entries of other types."""
+    """The type of index that an entry's blob has. A reader skips entries of other types."""
 
     IDX1 = 0
     DISTINCT_SET = 1
@@ -33,7 +33,7 @@ class Granularity(IntEnum):
 
 
 class Placement(IntEnum):
-    """Where the blob is: in the body of the file, behind its entry, or in the footer's extension field."""
+    """Where the blob is: in the body of the file, after its entry, or in the footer's extension field."""
 
     BODY = 0
     INLINE = 1
@@ -47,4 +47,4 @@ CODECS = (
     CompressionCodec.ZSTD,
     CompressionCodec.LZ4_RAW,
 )
-"""The codecs of Parquet that a blob may be compressed with: those that have one framing everywhere."""
+"""The codecs of Parquet that can compress a blob: those with the same framing in every implementation."""

@@ -1,6 +1,6 @@
 """Type DISTINCT_SET: the values that occur in a file, in each row group, or in each data page.
 
-A part without NULLS has no null, one without NAN has no NaN, and one that is COMPLETE has no other value than those listed.
+A part without the flag NULLS has no null, and a part without NAN has no NaN. A COMPLETE part lists all its values.
 
     >>> from pqassay_spec.parquet.thrift import Type
     >>> parts = [DistinctSet(SetFlags.COMPLETE, (b"lead", b"tin")), DistinctSet(SetFlags.NULLS | SetFlags.COMPLETE, ())]
@@ -59,12 +59,12 @@ SETS = Struct(
     / Array(this.part_count, Bytes(_values_length))
     * "The values of each part: PLAIN, ascending, each once.",
 )
-"""The blob."""
+"""The blob of an index of this type."""
 # --8<-- [end:grammar]
 
 KNOWN_FLAGS = sum(SetFlags)
 HEADS_START = Int32ul.sizeof()
-"""Where the heads begin in a blob."""
+"""Where the heads begin in a blob, in bytes."""
 
 
 class DistinctSet(NamedTuple):
@@ -75,7 +75,7 @@ class DistinctSet(NamedTuple):
 
 
 class SetPart(NamedTuple):
-    """One part before its values are looked at: its head, and where its values are in the blob."""
+    """One part before its values are parsed: its head, and where its values are in the blob."""
 
     head: SetHead
     start: int

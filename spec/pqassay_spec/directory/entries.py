@@ -1,7 +1,7 @@
-r"""The directory and its entries: what a footer key says about the indexes of a file.
+r"""The directory and its entries: the value of a footer key that lists the indexes of a file.
 
 The value of the key `KEY` is a `DIRECTORY` in Base64.  Each entry begins with its length, so that a reader can skip
-what a later minor version adds to it:
+additions of a later minor version:
 
     >>> entry = Entry(
     ...     EntryHead.of(type=IndexType.DISTINCT_SET, granularity=Granularity.FILE), columns=(("city",),), writer="docs"
@@ -37,7 +37,7 @@ KEY = "pqassay.index_directory"
 """Footer key that holds a directory."""
 
 MAGIC = b"PQIX"
-"""Begins a directory."""
+"""The first bytes of a directory."""
 
 MAJOR, MINOR = 1, 0
 """The version that this chapter specifies."""
@@ -75,7 +75,7 @@ class EntryHead(FlatStruct):
 
     @classmethod
     def of(cls, **values: int) -> EntryHead:
-        """A head whose fields are 0, except those given and the version of its type."""
+        """A head with the given values; other fields are 0, and the version is that of the type."""
         return cls._make(
             tuple({**dict.fromkeys(cls.offsets, 0), "type_version": TYPE_VERSION, **values}.values())
         )
@@ -103,7 +103,7 @@ NAME = Struct(
     "length" / Int16ul * "Bytes of the name.",
     "text" / Bytes(this.length) * "The name, UTF-8.",
 )
-"""A name of a path, or of a type."""
+"""A name in a path, or the name of a type."""
 
 PATH = Struct(
     "name_count" / Int8ul * "Names of the path.",
@@ -136,14 +136,14 @@ HEADER = Struct(
     "reserved" / Int16ul * "0.",
     "entry_count" / Int32ul * "Entries.",
 )
-"""The beginning of a directory, in every version."""
+"""The beginning of a directory, the same in every version."""
 
 DIRECTORY = Struct(
     *HEADER.subcons,
     "entries" / Array(this.entry_count, FRAMED_ENTRY) * "The entries.",
     "crc32" / Int32ul * "CRC-32 (as in gzip) of everything before this field.",
 )
-"""The directory."""
+"""The whole directory."""
 # --8<-- [end:grammar]
 
 HEADER_SIZE = HEADER.sizeof()
@@ -167,10 +167,10 @@ class Entry:
     Attributes:
         head: Its fixed part.
         columns: Paths of the described columns.
-        writer: The program that made it.
-        inline: The blob as stored, if its placement is INLINE.
+        writer: The program that made the entry.
+        inline: The blob as stored, if the placement is INLINE.
         later: Bytes that a later minor version added.
-        type_name: The name of its type, if that is a named one.
+        type_name: The name of the index type, if it is a named type.
     """
 
     head: EntryHead
@@ -187,11 +187,11 @@ class Entry:
 
     @property
     def names(self) -> str:
-        """The described columns, for people."""
+        """The described columns as text for people."""
         return ", ".join(".".join(column) for column in self.columns)
 
     def at_offset(self, offset: int) -> Entry:
-        """The entry, with its blob at another place."""
+        """A copy of the entry whose blob is at another offset."""
         return replace(self, head=self.head.changed(offset=offset))
 
     def build(self) -> bytes:
@@ -210,7 +210,7 @@ class Entry:
 
 
 def path_members(column: Path) -> dict[str, Any]:
-    """A path as `PATH` takes it."""
+    """A path in the form that `PATH` builds from."""
     return {"name_count": len(column), "names": _name_members(column)}
 
 
@@ -226,7 +226,7 @@ class Directory:
     Attributes:
         major, minor: Its version.
         entries: Its entries, in their order.
-        starts: Where each entry begins among the directory's bytes, behind its length.
+        starts: Where each entry begins in the directory's bytes, after its length.
         data: Its bytes.
     """
 
@@ -239,7 +239,7 @@ class Directory:
 
 # --8<-- [start:text]
 def decode_text(text: str) -> bytes:
-    """The bytes that the key's value holds: Base64 with padding, nothing else in it (RFC 4648, section 4).
+    """The bytes in the key's value, which is Base64 with padding and nothing else (RFC 4648, section 4).
 
     Raises:
         Malformed: Rule DIR-002.
@@ -251,7 +251,7 @@ def decode_text(text: str) -> bytes:
 
 
 def directory_text(entries: Iterable[Entry]) -> str:
-    """The value of the key for some entries."""
+    """The value of the key for these entries."""
     return base64.b64encode(build_directory(entries)).decode()
 
 
@@ -259,7 +259,7 @@ def directory_text(entries: Iterable[Entry]) -> str:
 
 
 def build_directory(entries: Iterable[Entry]) -> bytes:
-    """The bytes of a directory."""
+    """The bytes of a directory with these entries."""
     built = [entry.build() for entry in entries]
     framed = [{"length": len(one), "entry": one} for one in built]
     data = DIRECTORY.build(
@@ -277,7 +277,7 @@ def build_directory(entries: Iterable[Entry]) -> bytes:
 
 
 def with_crc(data: bytes) -> bytes:
-    """A directory with the CRC that its other bytes have."""
+    """A directory whose CRC is computed again from its other bytes."""
     body = data[:-CRC_SIZE]
     return body + Int32ul.build(zlib.crc32(body))
 
@@ -286,8 +286,8 @@ def parse_directory(text: str) -> Directory:
     """Read the value of the key.
 
     Raises:
-        Malformed: Rules DIR-002 to DIR-006, with offsets among the decoded bytes.
-        Unsupported: The major version is not known: a reader goes on as if there were no directory.
+        Malformed: Rules DIR-002 to DIR-006, with offsets in the decoded bytes.
+        Unsupported: The major version is not known. Readers then ignore the directory.
     """
     return read_directory(decode_text(text))
 
@@ -380,7 +380,7 @@ _NAME_COUNT, _NAME_LENGTH = integer_format(PATH, "name_count"), integer_format(N
 
 
 def _entry(data: bytes) -> Entry:
-    """What `ENTRY` parses. This runs for every entry of every file, and the grammar would take ten times as long.
+    """Parse an entry as `ENTRY` does. This runs for every entry of every file, and the grammar would take ten times as long.
 
     Raises:
         ValueError, struct.error: The entry ends within a field.
@@ -407,7 +407,7 @@ def _entry(data: bytes) -> Entry:
 
 
 def trace_directory(data: bytes, *, root: str = "directory", base: int = 0) -> list[Leaf]:
-    """Every field of a directory, in the order of its bytes; the offsets are those among the decoded bytes.
+    """Every field of a directory, in the order of its bytes; offsets count within the decoded bytes.
 
     Raises:
         Malformed: Rules DIR-005, DIR-006.
@@ -426,7 +426,7 @@ def trace_directory(data: bytes, *, root: str = "directory", base: int = 0) -> l
 
 # --8<-- [start:merge]
 def merged(directories: Sequence[Directory]) -> list[Entry]:
-    """The entries of all directories of a footer: of those with one key, the last counts."""
+    """The entries of all directories of a footer; if several entries have the same key, only the last is returned."""
     entries: dict[EntryKey, Entry] = {}
     for directory in directories:
         for entry in directory.entries:

@@ -1,6 +1,6 @@
 """The identity of the data that an entry was made from, so readers notice a copy of the entry in another file.
 
-Two digests.  `shape_bytes` are the footer's facts about the described column chunks that change whenever a
+There are two digests.  `shape_bytes` are the footer's facts about the described column chunks that change whenever a
 program rewrites them: rows, sizes, codec, statistics.  They are compared whenever an entry is used, and cost
 no read.  The second digest is over the stored bytes of the chunks; it is compared by programs that read them
 anyway.
@@ -29,7 +29,7 @@ Digest = Callable[[bytes], int]
 """A hash of 64 bits."""
 
 ABSENT = -1
-"""Stands for a null count, or a type's length, that the footer does not give."""
+"""The value for a null count or a type's length that the footer does not give."""
 
 
 # --8<-- [start:grammar]
@@ -66,7 +66,7 @@ COLUMN = Struct(
     "chunk_count" / Int32ul * "Row groups of the file.",
     "chunks" / Array(this.chunk_count, CHUNK) * "The column's chunks, in the order of the row groups.",
 )
-"""One described column; the shape of an entry is that of its columns, one after the other."""
+"""One described column; the shape of an entry is the shapes of its columns, one after the other."""
 # --8<-- [end:grammar]
 
 
@@ -75,7 +75,7 @@ def shape_bytes(footer: FileMetaData, columns: Sequence[Path]) -> bytes:
     """The bytes whose XXH64 is the shape of some columns of a file.
 
     Raises:
-        Malformed: Rule DIR-010, one of them is not a column of the file, or the footer says about it what no file has.
+        Malformed: Rule DIR-010, a path is not a column of the file, or a fact of the footer about it is impossible.
     """
     with boundary(rule="DIR-010"):
         return b"".join(_column_bytes(footer, *place) for place in described_places(footer, columns))
@@ -90,12 +90,12 @@ def shape_of(footer: FileMetaData, columns: Sequence[Path], digest: Digest = xxh
 
 
 def described(footer: FileMetaData, columns: Iterable[Path]) -> list[SchemaLeaf]:
-    """The leaves that some paths name. Raises `Malformed`, rule DIR-010, where a path names none or several."""
+    """The leaves with these paths. Raises `Malformed`, rule DIR-010, if a path matches no leaf or several."""
     return [leaf for _, leaf in described_places(footer, columns)]
 
 
 def described_places(footer: FileMetaData, columns: Iterable[Path]) -> list[tuple[int, SchemaLeaf]]:
-    """The same, each behind its place among the chunks of a row group."""
+    """The leaves with these paths, each after its position among the chunks of a row group."""
     known = list(enumerate(leaves(footer)))
     places: list[tuple[int, SchemaLeaf]] = []
     for column in columns:
@@ -108,10 +108,10 @@ def described_places(footer: FileMetaData, columns: Iterable[Path]) -> list[tupl
 
 
 def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[tuple[int, int]]:
-    """Offset and length of the described chunks, row group by row group, and in each the columns in their order.
+    """Offset and length in bytes of the described chunks, row group by row group, in the order of the columns.
 
-    A chunk begins at its first page, which may be a dictionary page; one without pages, as an empty row group may have it, gives no
-    range.  XXH64, with seed 0, of all these bytes one after the other is the content of an entry.
+    A chunk begins at its first page, which may be a dictionary page; a chunk without pages, as in an empty row group, has no
+    range.  XXH64, with seed 0, of all these bytes in order is the content digest of an entry.
 
     Raises:
         Malformed: Rule DIR-010.
@@ -133,7 +133,7 @@ _NO_BOUND = _IS_THERE.pack(0) + _LENGTH.pack(0)
 
 
 def _column_bytes(footer: FileMetaData, position: int, leaf: SchemaLeaf) -> bytes:
-    """What `COLUMN` builds. This runs for every entry of every file, and the grammar would take ten times as long."""
+    """Build what `COLUMN` builds. This runs for every entry of every file, and the grammar would take ten times as long."""
     length = leaf.element.type_length
     pieces = [
         PATH.build(path_members(leaf.path)),
@@ -170,9 +170,9 @@ def _metadata(group: RowGroup, position: int) -> ColumnMetaData:
 
 # --8<-- [start:stale]
 def why_stale(entry: Entry, footer: FileMetaData, digest: Digest = xxh64) -> str:
-    """The reason why an entry was made from other data than this footer describes; empty if it was not.
+    """The reason why an entry does not belong to the data of this footer; empty if it does.
 
-    Nothing but the footer is read. ``digest`` is XXH64 with seed 0, of whatever library.
+    Reads only the footer. ``digest`` is any implementation of XXH64 with seed 0.
     """
     rows = sum(group.num_rows for group in footer.row_groups)
     if entry.head.row_count != rows:

@@ -1,8 +1,7 @@
-"""Types of indexes that are named by their owner and not numbered by the chapter: ``org.example.bitmap``.
+"""Index types that their owner named, such as ``org.example.bitmap``, instead of types that the chapter numbered.
 
-The number of such a type follows from its name, so that a reader that knows numbers alone tells two named types apart, passes
-over both, and keeps both when it writes the directory again:
-
+The number of such a type follows from its name. A reader that knows only numbers can therefore distinguish two named types,
+skip both, and keep both when it writes the directory again:
     >>> type_number("org.example.bitmap"), is_named(type_number("org.example.bitmap"))
     (65300, True)
 
@@ -25,12 +24,12 @@ _FORM = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*(?:\.[a-z0-9]+(?:[-_][a-z0-9]+)*
 
 
 def is_named(number: int) -> bool:
-    """Whether entries whose type has this number give a name."""
+    """Whether the type has a name, which its entries then give."""
     return number >= FIRST_NAMED
 
 
 def type_number(name: str) -> int:
-    """The number of a named type: 32768 and the lowest 15 bits of the CRC-32 of its name."""
+    """The number of a named type: 32768 plus the lowest 15 bits of the CRC-32 of its name."""
     return FIRST_NAMED | zlib.crc32(name.encode()) & FIRST_NAMED - 1
 
 

@@ -1,11 +1,11 @@
-r"""Values in a blob: those of a column, as its PLAIN encoding has them, one after the other.
+r"""Values of a column in a blob, in PLAIN encoding, one after the other.
 
     >>> split_values(Type.BYTE_ARRAY, None, bytes.fromhex("03000000 74696e 04000000 6c656164"), 2)
     [b'tin', b'lead']
     >>> split_values(Type.INT32, None, bytes.fromhex("07000000 08000000"), 2)
     [b'\x07\x00\x00\x00', b'\x08\x00\x00\x00']
 
-A value has no more bytes than its type; a BOOLEAN takes one bit.
+A value has exactly the bytes of its type; a BOOLEAN takes one bit.
 
 Source: chapter ``directory.md``, section "Values in blobs"; apache/parquet-format, ``Encodings.md``, section "Plain".
 """
@@ -29,7 +29,7 @@ LENGTH_SIZE = LENGTH.sizeof()
 
 
 def value_width(kind: int | None, type_length: int | None) -> int | None:
-    """Bytes of a value of a physical type; ``None`` where they differ (BYTE_ARRAY) or are bits (BOOLEAN)."""
+    """Bytes of a value of a physical type; ``None`` if values differ in length (BYTE_ARRAY) or are bits (BOOLEAN)."""
     if kind == Type.FIXED_LEN_BYTE_ARRAY:
         return type_length
     return FIXED_WIDTH[Type(kind)].sizeof() if kind in FIXED_WIDTH else None
@@ -80,7 +80,7 @@ def join_values(kind: int, values: Iterable[bytes]) -> bytes:
 
 # --8<-- [start:order]
 def sort_keys(order: Order, values: Sequence[bytes]) -> list[Any]:
-    r"""A key that Python compares in the order of values in a blob: decimals of equal value by their bytes.
+    r"""Keys that Python sorts in the order of values in a blob; decimals of equal value are ordered by their bytes.
 
     >>> sort_keys(Order.DECIMAL, [bytes.fromhex("ff"), bytes.fromhex("ffff")])
     [(-1, b'\xff'), (-1, b'\xff\xff')]
@@ -94,7 +94,7 @@ def sort_keys(order: Order, values: Sequence[bytes]) -> list[Any]:
 
 # --8<-- [start:describable]
 def order_in_blobs(leaf: SchemaLeaf) -> Order | None:
-    """The order in which a blob has a column's values; ``None`` where indexes of this chapter cannot describe the column.
+    """The order of a column's values in a blob; ``None`` if indexes of this chapter cannot describe the column.
 
     It is the type-defined order, except for floating point numbers, which are in IEEE 754 total order, so
     both zeros have a place.  A column has to have one value a row, and a type that has an order.

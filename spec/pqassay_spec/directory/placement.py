@@ -1,4 +1,4 @@
-"""Where the blob of an entry is: in the body of the file, behind its entry, or in the footer's extension field.
+"""Where the blob of an entry is: in the body of the file, after its entry, or in the footer's extension field.
 
 Source: chapter ``directory.md``, section "Placement".
 """
@@ -18,7 +18,7 @@ from pqassay_spec.parquet.extension_fields import FIELD
 from pqassay_spec.parquet.thrift import FileMetaData
 
 EXTENSION_UUID = bytes.fromhex("b0c7a1de6d0b4e0f9f3e0f6f1d5a7c21")
-"""Begins the extension field that holds blobs, and tells it from everyone else's."""
+"""The first bytes of an extension field that holds blobs; they distinguish it from extensions of others."""
 
 # --8<-- [start:grammar]
 EXTENSION = Struct(
@@ -40,12 +40,12 @@ def extension_area(footer: FileMetaData) -> bytes | None:
 
 
 def has_other_extension(footer: FileMetaData) -> bool:
-    """Whether the footer's extension field is taken by something else; a struct has only one."""
+    """Whether the footer's extension field has another owner; a struct has only one such field."""
     return any(field.id == FIELD for field in footer.unknown) and extension_area(footer) is None
 
 
 def extension_start(encoded: bytes) -> int | None:
-    """Where the area begins among the bytes of an encoded footer; ``None`` where there is no such field, or the struct cannot be walked."""
+    """Where the area begins in an encoded footer; ``None`` if there is no such field, or the struct cannot be walked."""
     try:
         for field in field_ranges(encoded):
             if field.id == FIELD and field.wire == WireType.BINARY:
@@ -65,7 +65,7 @@ def stored_blob(entry: Entry, source: Source, *, body_start: int, body_end: int,
         source: The file.
         body_start: Where the body begins, in bytes from the start of the file.
         body_end: Where it ends.
-        area: What `extension_area` finds.
+        area: The result of `extension_area`.
 
     Raises:
         Malformed: Rules DIR-012 (no such place), DIR-014 (the checksum does not fit).

@@ -1,7 +1,7 @@
 """Types HLL and KLL: sketches of Apache DataSketches, one for a file, each row group or each data page.
 
-A blob holds the sketches as that library serializes them; only what every reader needs of their first bytes is declared
-here.
+A blob holds the sketches as that library serializes them. Declared here are only the first bytes, which every reader
+needs.
 
 Source: chapter ``directory.md``, section "Sketches"; Apache DataSketches, ``PreambleUtil`` of the families HLL and KLL.
 """
@@ -25,7 +25,7 @@ from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf, is_string
 
 
 class SketchFamily(IntEnum):
-    """The families of sketches, as the third byte of each sketch has them."""
+    """The families of sketches, by the third byte of each sketch."""
 
     HLL = 7
     KLL = 15
@@ -87,15 +87,15 @@ def has_quantiles(leaf: SchemaLeaf) -> bool:
 
 
 def is_text(leaf: SchemaLeaf) -> bool:
-    """Whether the values of a column are given to an HLL sketch as texts: those of a column that is annotated so."""
+    """Whether an HLL sketch takes the values of a column as texts: whether the column is annotated as text."""
     element = leaf.element
     return is_string(leaf) and (element.logicalType is not None or element.converted_type is not None)
 
 
 def hll_item(leaf: SchemaLeaf, raw: bytes) -> int | float | str:
-    """What is given to an HLL sketch for a value, which is not NaN: a signed number of 64 bits, a double, or a text.
+    """The item that an HLL sketch takes for a value, which is not NaN: a signed number of 64 bits, a double, or a text.
 
-    Libraries in all languages take these three and hash them alike.  An empty text they skip.
+    Libraries in all languages take these three types and hash them alike.  They skip an empty text.
 
     Raises:
         UnicodeDecodeError: A text is not UTF-8.
@@ -110,7 +110,7 @@ def hll_item(leaf: SchemaLeaf, raw: bytes) -> int | float | str:
 
 
 def kll_item(leaf: SchemaLeaf, raw: bytes) -> float:
-    """What is given to a KLL sketch for a value, which is not NaN: the number, of a decimal without its scale, as a double."""
+    """The item that a KLL sketch takes for a value, which is not NaN: the number as a double; decimals are unscaled."""
     order = type_order(leaf.element)
     number = None if order is None else number_of(order, raw)
     if number is None:
@@ -157,26 +157,26 @@ def build_sketches(sketches: Sequence[bytes]) -> bytes:
 # --------------------------------------------------------------------------------------------------- preambles
 
 INTEGER = Int32ul.sizeof()
-"""Bytes of the integers that preambles are counted in."""
+"""Bytes of an integer, the unit of a preamble's length."""
 
 COUNT = Int64ul
-"""Behind the preamble of a KLL sketch of several values: how many values were given to it."""
+"""How many values a KLL sketch has seen: the field after the preamble of a sketch of several values."""
 
 KLL_EMPTY, KLL_SINGLE = 1, 2
-"""Versions of KLL sketches: of none or several values, and of a single one."""
+"""Versions of KLL sketches: the first for no value or several values, the second for a single value."""
 
 KLL_SHORT = KllPreamble.size // INTEGER
 """Integers in the preamble of a KLL sketch that has no count."""
 
 SIZE_PARAMETERS = {"HLL": ("lg_k", range(4, 22)), "KLL": ("k", range(8, 1 << 16))}
-"""The parameter that the size of the sketches of a family follows from, and its values."""
+"""The parameter that decides the size of a family's sketches, and its allowed values."""
 
 _PREAMBLES: dict[str, type[HllPreamble | KllPreamble]] = {"HLL": HllPreamble, "KLL": KllPreamble}
 _VERSIONS = {"HLL": (1,), "KLL": (KLL_EMPTY, KLL_SINGLE)}
 
 
 def preamble_problem(family: str, sketch: bytes) -> str:
-    """The problems of the first bytes of a sketch, in words that follow its name; empty if nothing is.
+    """What is wrong with the first bytes of a sketch, in words that follow its name; empty if they are right.
 
     >>> preamble_problem("KLL", bytes.fromhex("0201070000c80800"))
     'is of family 7, and 15 is KLL'
@@ -200,7 +200,7 @@ def size_parameter(family: str, sketch: bytes) -> int:
 
 
 def kll_count(sketch: bytes) -> int | None:
-    """How many values were given to a KLL sketch; ``None`` if its preamble is wrong."""
+    """How many values a KLL sketch has seen; ``None`` if its preamble is wrong."""
     if preamble_problem("KLL", sketch):
         return None
     preamble = KllPreamble.read(sketch)

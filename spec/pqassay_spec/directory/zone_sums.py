@@ -1,7 +1,7 @@
-"""Type ZONE_SUMS: counts, sums and bounds of one column for a file, each row group or each data page, grouped by others.
+"""Type ZONE_SUMS: counts, sums and bounds of one column for a file, each row group or each data page, grouped by keys.
 
-The last column of the entry is the measure; those before it are the keys.  A part has one group for each combination of
-keys that occurs in it, and without keys exactly one.
+The last column of the entry is the measure; the columns before it are the keys.  A part has one group for each combination
+of keys that occurs in it; without keys, it has exactly one group.
 
     >>> double_sum([0.1] * 10), double_sum([1e308, 1e308, -1e308]), double_sum([])
     (1.0, 1e+308, 0.0)
@@ -95,15 +95,15 @@ SIZE = _PART_SIZE.size
 LENGTH = Int64ul.sizeof()
 BITS = 8 * LENGTH
 SUM_RANGE = range(-(1 << 2 * BITS - 1), 1 << 2 * BITS - 1)
-"""The sums that 128 bits hold."""
+"""The sums that fit into 128 bits."""
 
 
 # --8<-- [start:describable]
 def sum_kind(leaf: SchemaLeaf) -> SumKind:
-    """How the sums of a measure are written.
+    """The kind of sum of a measure.
 
-    Whole numbers and decimals (without their scale) are summed exactly, floating point numbers as `double_sum` says; of all
-    else there are counts and bounds alone.
+    Whole numbers and decimals (without their scale) are summed exactly, floating point numbers as in `double_sum`. Measures of
+    other types have only counts and bounds.
     """
     element, order = leaf.element, type_order(leaf.element)
     if order is Order.DECIMAL or (order in (Order.SIGNED, Order.UNSIGNED) and not _is_a_time(leaf)):
@@ -123,7 +123,7 @@ _TIMES = (
 
 
 def _is_a_time(leaf: SchemaLeaf) -> bool:
-    """Whether whole numbers count days, or a time, of which there are no sums."""
+    """Whether the whole numbers count days or are a time, which has no sums."""
     logical, converted = leaf.element.logicalType, leaf.element.converted_type
     if logical is not None:
         return logical.DATE is not None or logical.TIME is not None or logical.TIMESTAMP is not None
@@ -185,19 +185,19 @@ def double_of(group: Group) -> float:
 
 
 def double_parts(total: float) -> tuple[int, int]:
-    """The halves of a group for a sum whose kind is DOUBLE."""
+    """The two halves of a group's sum of kind DOUBLE."""
     return int(Int64ul.parse(Float64l.build(total))), 0
 
 
 class Span(NamedTuple):
-    """Where some bytes are in a blob."""
+    """The place of some bytes in a blob."""
 
     start: int
     end: int
 
 
 class KeyPlace(NamedTuple):
-    """Where one key column is in a blob."""
+    """The place of one key column in a blob."""
 
     nulls: Span
     values: Span
@@ -222,7 +222,7 @@ class SumsPlaces(NamedTuple):
     maxima: Span
 
     def read_groups(self, blob: bytes) -> list[Group]:
-        """The groups, part by part."""
+        """The groups of all parts, in order."""
         return Group.read_many(blob, self.groups.start, self.head.group_count)
 
 
@@ -242,16 +242,16 @@ class _Walk:
         return Span(start, self.position)
 
     def take_counted(self) -> Span:
-        """The next length, and as many bytes after it. Raises DIR-020."""
+        """The next length, and the bytes after it that it counts. Raises DIR-020."""
         field = self.take(LENGTH)
         return self.take(int(Int64ul.parse(self.blob[field.start : field.end])))
 
 
 def sums_places(blob: bytes) -> SumsPlaces:
-    """Follow the lengths of a blob.
+    """Find all parts of a blob by its lengths.
 
     Raises:
-        Malformed: Rule DIR-020, they do not fill the blob; rule DIR-030, the parts do not have as many groups as it says.
+        Malformed: Rule DIR-020, the lengths do not fill the blob; rule DIR-030, the number of groups in the parts is not the stated one.
     """
     walk = _Walk(blob)
     head = SumsHead.read(blob, walk.take(SumsHead.size).start)

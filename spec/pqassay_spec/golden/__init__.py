@@ -1,4 +1,4 @@
-"""Golden cases: what a ``case.json`` says, and how rows and values are written in JSON.
+"""Golden cases: the content of a ``case.json``, and how rows and values are written in JSON.
 
 Contents: the declaration of a manifest as plain classes. Generators write it with `case.to_json`; the judge reads it,
 and derives the JSON Schema from the same classes.

@@ -15,12 +15,12 @@ MANIFEST = "case.json"
 
 GENERATOR = "generator"
 OWN = (GENERATOR, "hand")
-"""Authors of the cases that come from no foreign software."""
+"""Authors of the cases that do not come from foreign software."""
 
 Acceptance = Literal["accept", "reject"]
 Answering = Literal["accept", "reject", "either"]
 Scan = Literal["same-rows", "refusal-allowed", "exposure"]
-"""What a scan must give: the right rows; these or a refusal; or whatever it gives is shown, and never scored."""
+"""The accepted result of a scan: the right rows; the right rows or a refusal; any result, which is shown and not scored."""
 
 Stop = Literal["before-size"]
 
@@ -30,7 +30,7 @@ Refusal = Literal["never", "allowed", "demanded"]
 
 @dataclass(frozen=True, kw_only=True)
 class GoldenFile(Closed):
-    """A file in the folder of a case, and its SHA-256."""
+    """A file in the folder of a case, with its SHA-256."""
 
     file: str
     sha256: str
@@ -38,7 +38,7 @@ class GoldenFile(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class Input(Closed):
-    """The file that a case is about, its SHA-256, and the files beside it under the names that they need."""
+    """The file that a case is about, with its SHA-256, and the files beside it under the names that they need."""
 
     file: str
     sha256: str
@@ -47,7 +47,7 @@ class Input(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckExpectation(Closed):
-    """The rules that ``pqassay check`` reports: exactly these, in this order, at this tier, with these options."""
+    """The rules that ``pqassay check`` reports: exactly these rules, in this order, at this tier, with these options."""
 
     rules: list[str]
     tier: Tier
@@ -56,12 +56,12 @@ class CheckExpectation(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadExpectation(Closed):
-    """What reading all rows of a Parquet file must give. A crash is never right.
+    """The expected result of reading all rows of a Parquet file. A crash is never right.
 
     Attributes:
-        rows: ``own``: the rows of the case; ``parent``: those of the file before it was damaged, which the case holds as well;
-            ``unspecified``: no rows are wrong, unless a refusal is demanded.
-        refusal: Whether a reader may refuse the file, or must: there is nothing that it could give instead.
+        rows: ``own``: the rows of the case; ``parent``: the rows of the file before it was damaged, which the case also contains;
+            ``unspecified``: any rows are accepted, unless a refusal is required.
+        refusal: Whether a reader may refuse the file, or must refuse because it cannot return any right rows.
     """
 
     rows: RowsToRead
@@ -70,7 +70,7 @@ class ReadExpectation(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotExpectation(Closed):
-    """The snapshot of a Parquet file of a size: whether ``_pm`` has it, and its value."""
+    """The expected snapshot for a Parquet file of a given size: whether ``_pm`` has it, and its value."""
 
     parquet_file_size: int | LongInteger
     answer: Answering
@@ -82,7 +82,7 @@ class UpdateExpectation(Closed):
     """Appending the snapshot `Expect.value` to a ``_pm``.
 
     Attributes:
-        stop: Where the writer is to stop, as if it were killed: ``before-size``, when all is written but the committed size.
+        stop: Where the writer stops, as if it were killed; ``before-size``: when all is written except the committed size.
     """
 
     stop: Stop | None = None
@@ -90,14 +90,14 @@ class UpdateExpectation(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class PruneExpectation(Closed):
-    """The row groups of a snapshot that a predicate leaves, of the newest without a size.
+    """The row groups of a snapshot that a predicate keeps; without a size, the newest snapshot is meant.
 
     Attributes:
         predicate: The condition.
-        must_keep: Row groups with rows that satisfy it: an answer without one of them loses rows.
-        kept: Row groups that remain at most, if everything that the document describes is used.
-        parquet_file_size: Which snapshot.
-        answer: ``either``: the damage can be seen, and refusing is right as well.
+        must_keep: Row groups with rows that satisfy it. An answer that lacks one of them loses rows.
+        kept: The most row groups that may remain, if everything that the document describes is used.
+        parquet_file_size: Which snapshot, by the size of its Parquet file in bytes.
+        answer: ``either``: a reader can see the damage, so a refusal is also right.
     """
 
     predicate: list[Any]
@@ -109,14 +109,14 @@ class PruneExpectation(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class PlanExpectation(Closed):
-    """The bytes of a Parquet file that hold some columns, all row groups if none are named.
+    """The byte ranges of a Parquet file that hold some columns; without row groups, all of them are meant.
 
     Attributes:
         columns: The names of the columns.
         ranges: Offset and length of each chunk, row group by row group, in the order of the columns.
-        row_groups: Which row groups.
-        parquet_file_size: Which snapshot; the newest without.
-        answer: Whether it can be said.
+        row_groups: The row groups to read.
+        parquet_file_size: Which snapshot; without a size, the newest.
+        answer: Whether an answer is possible.
     """
 
     columns: list[str]
@@ -128,22 +128,22 @@ class PlanExpectation(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class Expect(Closed):
-    """The expected answers of a checker, a reader and a writer. What is absent is not asked.
+    """The expected answers of a checker, a reader and a writer. A part that is absent is not tested.
 
     Attributes:
-        check: What the judge reports.
-        decode: Whether a reader must read the structure; ``either``: it may refuse, but what it accepts must be `value`.
-        value: What it must read.
-        probes: Values that it looks up in bloom filters.
-        lint: Whether a linter must find it good.
-        encode: Whether a writer must be able to write `rows`, or a ``_pm`` that says `value`, or must refuse to.
-        read: What a reader of all rows must give; ``None`` where the input is not a Parquet file.
-        scan: Rows that a query must give: exactly the right ones, or these or a refusal. ``exposure``: the file tells a well-formed
-            lie, or what gives it away is in several structures; an answer shows what the lie does to readers, and is not scored.
+        check: The report of the judge.
+        decode: Whether a reader must read the structure; ``either``: it may refuse, but if it accepts, it must read `value`.
+        value: The value that it must read.
+        probes: Values to look up in bloom filters.
+        lint: Whether a linter must accept it.
+        encode: Whether a writer must be able to write `rows`, or a ``_pm`` with the content `value`, or must refuse.
+        read: The result of a reader of all rows; ``None`` if the input is not a Parquet file.
+        scan: The accepted rows of a query: exactly the right rows, or the right rows or a refusal. ``exposure``: the file has a
+            well-formed lie, or the lie shows only across several structures. An answer shows its effect on readers, and is not scored.
         predicate: The condition of that query.
-        rows: The rows that a reader must find. For a damaged file, those that it was made from, unless `read` says ``own``.
+        rows: The rows that a reader must return. For a damaged file, the rows of its parent, unless `read` is ``own``.
         update: Whether a writer must be able to append `value` to a ``_pm``.
-        snapshots, prune, plan: What is asked of a ``_pm``, once for each entry.
+        snapshots, prune, plan: The questions about a ``_pm``, one for each entry.
     """
 
     check: CheckExpectation
@@ -168,8 +168,8 @@ class Provenance(Closed):
 
     Attributes:
         by: The writer: ``generator``, ``hand``, or foreign software.
-        oracles: The programs that confirmed what they hold.
-        steps: What the foreign software was told, in its own language.
+        oracles: The programs that confirmed the content.
+        steps: What the foreign software was asked to do, in its own language.
     """
 
     by: str
@@ -179,7 +179,7 @@ class Provenance(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class Sighting(Closed):
-    """A sighting of a defect: the software, its versions if they are known, and a link to a discussion of it."""
+    """One report of a defect: the software, its versions if they are known, and a link to a discussion."""
 
     software: str
     versions: str | None = None
@@ -192,8 +192,8 @@ class Exhibit(Closed):
 
     Attributes:
         numbers: Numbers of the defects in the museum.
-        story: What they did to people.
-        seen: Where they were seen.
+        story: The harm that they did to users.
+        seen: The software in which they were seen.
     """
 
     numbers: list[int]
@@ -208,18 +208,18 @@ class Case(Closed):
     Attributes:
         id: Path of its folder below ``golden_files``, with slashes.
         family: Prefix of the family's rules.
-        kind: ``invalid`` exactly if the judge reports something about it; a file as foreign software wrote it is ``valid``
-            as long as there are only remarks (`REMARKS`).
+        kind: ``invalid`` exactly if the judge reports a problem with it. A file as foreign software wrote it is ``valid``
+            if there are only remarks (`REMARKS`).
         since: Version of this specification that added it.
         title: What it is, in one line.
         effect: What a user notices when an engine relies on the file.
-        requires: Capabilities without which an implementation is not asked.
-        rules: Rules that it is about.
-        input: Its file.
+        requires: Capabilities that an implementation needs to be asked.
+        rules: The rules that the case is about.
+        input: The file of the case.
         expect: The expected result.
         provenance: Where it comes from.
         parent: The valid case that it was made from.
-        mutation: In what it differs from its parent.
+        mutation: How it differs from its parent.
         column: The column that an index in it describes, its path joined by dots.
         exhibit: The defect of some software that it shows.
     """
@@ -247,7 +247,7 @@ class Case(Closed):
 
 
 def to_json(value: Any) -> Any:
-    """A manifest or a part of one as JSON. Members that are what they would be without being named are left out.
+    """A manifest or a part of one as JSON. Members that have their default value are left out.
 
     >>> to_json(Sighting(software="a reader"))
     {'software': 'a reader'}

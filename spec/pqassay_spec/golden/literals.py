@@ -1,9 +1,9 @@
-"""Rows and values as the protocol and the golden files write them down in JSON.
+"""Rows and values as JSON, in the form of the protocol and the golden files.
 
-Whole numbers beyond 2^53, floats and bytes are objects with one member that names their type, since JSON readers of many
-languages would change them: ``{"int": "9007199254740993"}``, ``{"float": "0.1"}``, ``{"bytes": "00ff"}``.
-In Python they are ``int``, ``float`` and ``bytes``.  Decimals, dates, times and timestamps have their tags, too, and so have
-lists, structs and maps; in Python they stay the objects that they are in JSON.
+Whole numbers beyond 2^53, floats and bytes are objects with one member that names their type, because many JSON readers
+would change them: ``{"int": "9007199254740993"}``, ``{"float": "0.1"}``, ``{"bytes": "00ff"}``.
+In Python they are ``int``, ``float`` and ``bytes``.  Decimals, dates, times, timestamps, lists, structs and maps have tags as
+well; in Python they are the same objects as in JSON.
 
 Source: ``conformance/PROTOCOL.md``, section "Values".
 """
@@ -19,14 +19,14 @@ from pqassay_spec.base.strict_json import EXACT_INTEGERS, WHOLE_NUMBER, Closed
 
 @dataclass(frozen=True)
 class LongInteger(Closed):
-    """A whole number that not every JSON reader would keep, in decimal."""
+    """A whole number in decimal that some JSON readers would change."""
 
     int: str
 
 
 @dataclass(frozen=True)
 class Float(Closed):
-    """A float of 64 bits: the shortest decimal that reads back as it, ``nan``, ``inf``, ``-inf`` or ``-0.0``."""
+    """A float of 64 bits: the shortest decimal that reads back as the same float, ``nan``, ``inf``, ``-inf`` or ``-0.0``."""
 
     float: str
 
@@ -40,7 +40,7 @@ class BinaryLiteral(Closed):
 
 @dataclass(frozen=True)
 class Decimal(Closed):
-    """A decimal with as many digits behind the point as its scale: ``1.50``."""
+    """A decimal whose digits after the point are as many as its scale: ``1.50``."""
 
     decimal: str
 
@@ -61,7 +61,7 @@ class Time(Closed):
 
 @dataclass(frozen=True)
 class Timestamp(Closed):
-    """A timestamp: nanoseconds since 1970-01-01, in UTC or, of a local one, where it is."""
+    """A timestamp: nanoseconds since 1970-01-01, in UTC or, if it is local, in local time."""
 
     timestamp: str
 
@@ -88,7 +88,7 @@ class Map(Closed):
 
 
 Tagged = Decimal | Date | Time | Timestamp | List | Struct | Map
-"""Values that stay in Python what they are in JSON."""
+"""Values whose form in Python is the same as in JSON."""
 
 Written = None | bool | int | str | LongInteger | Float | BinaryLiteral | Tagged
 """A value as it is written in JSON. Whole numbers between -2^53 and 2^53 are written as numbers."""
@@ -98,7 +98,7 @@ Value = None | bool | int | float | str | bytes | Tagged
 
 
 class ValueNotReadableError(ValueError):
-    """A tagged value that does not say what its tag promises."""
+    """A tagged value whose text does not fit its tag."""
 
 
 def read_value(written: Written) -> Value:
@@ -108,7 +108,7 @@ def read_value(written: Written) -> Value:
     (9007199254740993, b'\x00\xff', 'a')
 
     Raises:
-        ValueNotReadableError: A tag with a text that does not belong to it, in whichever depth.
+        ValueNotReadableError: The text of a tag does not fit the tag, at any depth.
     """
     try:
         if isinstance(written, LongInteger):
@@ -166,7 +166,7 @@ class Column(Closed):
 
     Attributes:
         name: Its name.
-        type: Its type. Writers are asked for ``int32``, ``int64``, ``double``, ``string`` and ``binary`` alone.
+        type: Its type. Writers are only asked for ``int32``, ``int64``, ``double``, ``string`` and ``binary``.
         nullable: Whether its schema allows null.
     """
 

@@ -1,10 +1,10 @@
-"""Revisions: which golden cases count in a score, and what each of them asked when the revision was made.
+"""Revisions: which golden cases count in a score, and what each case asked when the revision was made.
 
-Golden cases are added all the time.  So that a score of today can be compared with one of next year, it counts the cases of a
-numbered revision and no others.  ``spec/revisions/<number>.toml`` lists them, each with a digest.  A case that was added
+Golden cases are added all the time.  Scores are comparable over years because a score counts only the cases of a
+numbered revision.  ``spec/revisions/<number>.toml`` lists them, each with a digest.  A case that was added
 later is asked and reported, and counts from the next revision on.
 
-The digest covers what an implementation is asked and by what its answer is judged: the bytes, and the members
+The digest covers the question to an implementation and the criteria for its answer: the bytes, and the members
 of the manifest in `ASKED`.  The texts of a case (title, story, provenance) may be improved at any time, and
 the judge's report about it grows with its rules.
 
@@ -27,23 +27,23 @@ from typing import Any, Literal, cast
 import pqassay_spec
 
 CURRENT = "0.9"
-"""The revision by which runs are scored."""
+"""The revision that scores runs."""
 
 FOLDER = "revisions"
-"""The folder of the lists: in the package where it is installed, beside it in a checkout, as chapters are."""
+"""The name of the folder with the lists: inside an installed package, beside the package in a checkout, as for chapters."""
 
 ASKED = ("id", "family", "kind", "parent", "requires", "column", "input", "expect")
-"""Members of a manifest that its digest covers; of ``expect`` all but ``check``."""
+"""Members of a manifest that its digest covers; ``expect`` is covered without ``check``."""
 
 State = Literal["draft", "frozen"]
-"""``draft``: the list may be rewritten; ``frozen``: never again."""
+"""``draft``: the list may still be rewritten; ``frozen``: it never changes again."""
 
 Standing = Literal["counted", "added", "changed"]
-"""Whether a case counts, and why not: it is not in the revision, or it is no longer the one that is."""
+"""Whether a case counts; if not, it was added after the revision or has changed since."""
 
 
 class RevisionError(Exception):
-    """There is no such revision, or its list is wrong. The message says which."""
+    """There is no such revision, or its list is wrong. The message names the problem."""
 
 
 @dataclass(frozen=True)
@@ -67,21 +67,21 @@ class Revision:
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 over its ids and digests: two lists of one number are the same exactly if this is."""
+        """SHA-256 over its ids and digests, equal exactly for equal lists of the same number."""
         lines = "".join(f"{case} {digest}\n" for case, digest in sorted(self.cases.items()))
         return hashlib.sha256(lines.encode()).hexdigest()
 
     def standing(self, case: str, digest: str) -> Standing:
-        """Whether a case with this digest counts."""
+        """Whether a case with this digest counts, and why not."""
         if case not in self.cases:
             return "added"
         return "counted" if self.cases[case] == digest else "changed"
 
     def differences(self, digests: Mapping[str, str]) -> list[str]:
-        """What became of its cases, in a line each; without cases that were added since.
+        """Changed and removed cases of the revision, in a line each; cases that were added since are not included.
 
         Args:
-            digests: The digests of all cases of today by id.
+            digests: The digests of all current cases by id.
         """
         texts: list[str] = []
         for case, digest in self.cases.items():
@@ -95,11 +95,11 @@ class Revision:
 
 
 def case_digest(manifest: Mapping[str, Any], wishes: Any = None) -> str:
-    """SHA-256 over what a case asks and by what the answer is judged.
+    """SHA-256 over the question of a case and the criteria for its answer.
 
     Args:
-        manifest: Its manifest as JSON has it.
-        wishes: What a writer is wished to do, where that is not part of the manifest.
+        manifest: Its manifest as JSON.
+        wishes: The task of a writer, if it is not part of the manifest.
     """
     asked = {name: manifest[name] for name in ASKED if name in manifest}
     if isinstance(expect := asked.get("expect"), dict):
@@ -113,10 +113,10 @@ def case_digest(manifest: Mapping[str, Any], wishes: Any = None) -> str:
 
 
 def parse(text: str, name: str) -> Revision:
-    """A revision as its file has it.
+    """Parse the file of a revision.
 
     Raises:
-        RevisionError: See there; the message begins with ``name``.
+        RevisionError: The list is wrong; the message begins with ``name``.
     """
     try:
         document = tomllib.loads(text)
@@ -135,7 +135,7 @@ def parse(text: str, name: str) -> Revision:
 
 
 def written(revision: Revision) -> str:
-    """The text of its file."""
+    """The text of a revision's file."""
     head = (
         f"# Revision {revision.number} of the golden cases: what counts in a score. Written by `make generate`.\n\n"
         f'revision = "{revision.number}"\nstate = "{revision.state}"\n\n[cases]\n'
@@ -145,10 +145,10 @@ def written(revision: Revision) -> str:
 
 @cache
 def revision(number: str) -> Revision:
-    """A revision by its number.
+    """The revision with this number.
 
     Raises:
-        RevisionError: There is none, or its file is wrong.
+        RevisionError: There is no such revision, or its file is wrong.
     """
     path = _folder() / f"{number}.toml"
     if number not in numbers():
@@ -166,7 +166,7 @@ def _folder() -> Path:
 
 
 def current() -> Revision:
-    """The revision by which runs are scored."""
+    """The revision that scores runs."""
     return revision(CURRENT)
 
 

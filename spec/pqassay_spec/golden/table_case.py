@@ -1,7 +1,7 @@
 """The manifest of a golden table: the members of a ``table.json``, in their order.
 
-A golden table is a folder with this manifest and, below it, the folder ``table`` with the table itself.  Implementations are not asked
-about it; to test a table format, point it there.
+A golden table is a folder with this manifest and the folder ``table``, which is the table itself.  Implementations are not
+asked about it; to test a table format, use the path of that folder.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pqassay_spec.mutation.table_mutations import TableMutation
 from pqassay_spec.rules.catalogue import Tier
 
 TABLE_MANIFEST = "table.json"
-"""The name of the manifest in the folder of its case."""
+"""The name of the manifest in the folder of a golden table."""
 
 TABLE_FOLDER = "table"
 """The name of the folder that is the table."""
@@ -32,12 +32,12 @@ class TableCase(Closed):
         since: Version of this specification that added it.
         title: What it is, in one line.
         effect: What a user notices when an engine relies on it.
-        rules: The rules that ``pqassay check`` reports: exactly these, in the order of the files.
-        tier: The tier at which it does.
+        rules: The rules that ``pqassay check`` reports: exactly these rules, in the order of the files.
+        tier: The tier of that check.
         files: The files of the table, relative to it, each with its SHA-256.
         provenance: Where it comes from.
         parent: The valid table that it was made from.
-        mutation: In what it differs from its parent.
+        mutation: How it differs from its parent.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The grammar language: how structures are declared, and all that follows from a declaration.
+"""The grammar language: how structures are declared, and everything that is derived from a declaration.
 
 Contents: the compact Thrift protocol as tables of fields (``thrift*``), flat records, and derivations from
 any declaration: the trace, the hexdump, field paths and field tables.

@@ -1,4 +1,4 @@
-"""Names for the generic classes of ``construct``, a declaration without its wrapping, and building what may be false."""
+"""Helpers for ``construct``: names of its generic classes, unwrapped declarations, and building structures that may be invalid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Decided = TypeVar("Decided", bound=Callable[..., Any])
 
 
 def expressed(text: str) -> Callable[[Decided], Decided]:
-    """Declare what a function of the context decides as an expression of Kaitai Struct."""
+    """Give the Kaitai Struct expression that decides the same as a function of the context."""
 
     def declared(function: Decided) -> Decided:
         function.kaitai = text  # type: ignore[attr-defined]  # an attribute of the function
@@ -35,7 +35,7 @@ def bare(declaration: Any) -> Any:
 
 
 def built(declaration: Any, value: Any) -> bytes:
-    """Build a structure of its members, true or false: bytes are written as they are, and as many elements as there are."""
+    """Build a structure from its members, even if they are inconsistent: bytes as given, and all given elements."""
     structure = bare(declaration)
     if isinstance(value, bytes):
         return value

@@ -1,4 +1,4 @@
-"""Field paths as text (``row_groups[0].columns[1].meta_data``), followed through parsed structures.
+"""Field paths as text (``row_groups[0].columns[1].meta_data``), and how to follow them through parsed structures.
 
 The same spelling is used in findings, traces, golden cases and mutations.
 """
@@ -14,7 +14,7 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
 
 @lru_cache(4096)
 def steps(path: str) -> tuple[str | int, ...]:
-    """Take a path apart.
+    """Split a path into names and indexes.
 
     >>> steps("row_groups[0].columns[1].meta_data")
     ('row_groups', 0, 'columns', 1, 'meta_data')
@@ -37,7 +37,7 @@ def get(owner: Any, path: str) -> Any:
     """Follow a path through attributes, members and elements.
 
     Raises:
-        KeyError: It leads nowhere; the argument is the path.
+        KeyError: Nothing is at the path; the argument is the path.
     """
     for step in steps(path):
         owner = _next(owner, step, path)

@@ -1,4 +1,4 @@
-"""Field tables: a structure's declaration as rows that people read.
+"""Field tables: the declaration of a structure as rows for people.
 
 One function serves construct declarations and Thrift tables alike; the site, ``explain`` and tests take the
 rows from here, so that no table is typed twice.
@@ -18,7 +18,7 @@ from pqassay_spec.grammar.thrift import Record, type_name
 
 
 class FieldRow(NamedTuple):
-    """One field. ``offset`` and ``size`` are bytes, empty if the data decide; ``id`` is a Thrift field id."""
+    """One field. ``offset`` and ``size`` are in bytes, empty if they depend on the data; ``id`` is a Thrift field id."""
 
     name: str
     type: str

@@ -1,4 +1,4 @@
-"""Structures of nothing but little-endian integers: declared once, parsed one by one or many at a time.
+"""Structures that consist only of little-endian integers: declared once, parsed one by one or many at a time.
 
 A structure is a class whose body lists its fields in the order of the format, each with its construct and its doc.
 
@@ -13,9 +13,9 @@ A structure is a class whose body lists its fields in the order of the format, e
     >>> Point.grammar.sizeof(), Point.dtype
     (5, [('x', '<u1'), ('y', '<u4')])
 
-The class is a named tuple. From the declaration come the construct grammar (parse, build, trace, field tables), a ``struct``
-format, which reads thousands of records in a millisecond without any other library, and the description of a record as a
-numpy dtype.
+The class is a named tuple. Three things are derived from the declaration: the construct grammar (parse, build, trace, field
+tables), a numpy dtype of a record, and a format of ``struct``. The format reads thousands of records in a millisecond
+without any other library.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Bytes = bytes | bytearray | memoryview
 
 @dataclass(frozen=True)
 class _Member:
-    """A field in the class body, until the decorator names it."""
+    """A field in the class body; the decorator names it."""
 
     construct: Any
     doc: str
@@ -54,7 +54,7 @@ class FlatStruct:
 
     Attributes:
         grammar: The construct ``Struct``.
-        layout: The same as a format of Python's ``struct``.
+        layout: The same structure as a format of Python's ``struct``.
         size: Bytes of a record.
         dtype: The argument of ``numpy.dtype``.
         offsets: Where each field starts in a record, in bytes.
@@ -80,17 +80,17 @@ class FlatStruct:
 
     @classmethod
     def read(cls, data: Bytes, offset: int = 0) -> Self:
-        """The record at an offset. Raises `struct.error` where it does not fit."""
+        """The record at an offset. Raises `struct.error` if it does not fit."""
         return cls._make(cls.layout.unpack_from(data, offset))
 
     @classmethod
     def read_many(cls, data: Bytes, offset: int, count: int) -> list[Self]:
-        """``count`` records, one after the other. Raises `struct.error` where they do not fit."""
+        """``count`` records, one after the other. Raises `struct.error` if they do not fit."""
         return list(cls.iterate(data, offset, count))
 
     @classmethod
     def iterate(cls, data: Bytes, offset: int, count: int) -> Iterator[Self]:
-        """The same, one by one."""
+        """Yield ``count`` records, one after the other. Raises `struct.error` if they do not fit."""
         part = memoryview(data)[offset : offset + count * cls.size]
         if len(part) != count * cls.size:
             raise struct.error(f"{count} records of {cls.size} bytes do not fit")
@@ -102,7 +102,7 @@ class FlatStruct:
         return start + cls.offsets[name], cls.widths[name]
 
     def build(self) -> bytes:
-        """The bytes of a record. Raises `struct.error` where a number does not fit into its field."""
+        """The bytes of a record. Raises `struct.error` if a number does not fit into its field."""
         return self.layout.pack(*self)
 
     def members(self) -> dict[str, int]:
@@ -161,7 +161,7 @@ def integer_format(structure: Any, name: str) -> struct.Struct:
 
 
 def _integer(name: str, construct: Any) -> Any:
-    """The integer behind a field's construct."""
+    """The integer inside a field's construct."""
     inner = bare(construct)
     if isinstance(inner, Labelled):
         inner = bare(inner.subcon)

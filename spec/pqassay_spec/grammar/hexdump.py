@@ -20,7 +20,7 @@ ROW = 16
 """Bytes in a row."""
 
 LONGEST = 4
-"""Rows of one field after which its middle is left out."""
+"""Most rows of one field that are all shown; the middle of a longer field is left out."""
 
 _HEX = 10
 """Column in which the hexadecimal digits of a row begin."""
@@ -29,7 +29,7 @@ _TEXT = _HEX + ROW * 3 + 1
 """Column in which the readable part begins."""
 
 _MARKS = re.compile(r" {10,}\^\^(?: \^\^)*")
-"""The carets under one run of bytes; what is said about them follows."""
+"""The carets under one run of bytes; their note follows."""
 
 
 def annotated(data: bytes, leaves: Sequence[Leaf], *, base: int = 0, longest: int = LONGEST) -> Iterator[str]:
@@ -39,7 +39,7 @@ def annotated(data: bytes, leaves: Sequence[Leaf], *, base: int = 0, longest: in
         data: The bytes of the leaves; ``data[0]`` is at file offset ``base``.
         leaves: Leaves in the order of their bytes. Bytes between two leaves are shown as unclaimed.
         base: File offset of ``data``.
-        longest: Rows of one field after which its middle is replaced by one line that counts what is left out.
+        longest: Most rows of one field that are all shown; a line with a count replaces the middle of a longer field.
     """
     yield from annotated_ranges(lambda start, end: data[start - base : end - base], leaves, base, longest)
 
@@ -47,7 +47,7 @@ def annotated(data: bytes, leaves: Sequence[Leaf], *, base: int = 0, longest: in
 def annotated_ranges(
     read: Callable[[int, int], bytes], leaves: Sequence[Leaf], start: int, longest: int = LONGEST
 ) -> Iterator[str]:
-    """`annotated` over a function that reads ``[start, end)`` of the file, so that no gap need be in memory."""
+    """`annotated` with a function that reads ``[start, end)`` of the file, so gaps need not be in memory."""
     position = start
     for leaf in leaves:
         if leaf.length == 0:
@@ -119,7 +119,7 @@ def show(value: object, label: str = "", width: int = 60) -> str:
 
 
 def segments(row: str, marks: str = "") -> list[tuple[str, bool]]:
-    """A row of `marked` in pieces, each with whether it is marked, in its hexadecimal and in its readable part.
+    """Split a row of `marked` into pieces, each with whether it is marked, in the hexadecimal and the readable part.
 
     Args:
         row: The row.
@@ -141,12 +141,12 @@ def segments(row: str, marks: str = "") -> list[tuple[str, bool]]:
 
 
 def is_line_of_marks(line: str) -> bool:
-    """Whether a line of `marked` is the carets under the row before it."""
+    """Whether a line of `marked` holds the carets for the row before it."""
     return _MARKS.match(line) is not None
 
 
 def note_of(marks: str) -> str:
-    """The note behind the carets of a line.
+    """The note after the carets of a line.
 
     >>> note_of(" " * 13 + "^^ ^^  idx1.magic")
     'idx1.magic'

@@ -1,8 +1,8 @@
-"""Kaitai Struct definitions (``.ksy``) from the declarations of a structure, construct and Thrift alike.
+"""Kaitai Struct definitions (``.ksy``), derived from the declarations of structures, construct and Thrift alike.
 
-The translation is generic: fields, docs, types, counts and enums come from the declarations.  What construct decides by a function is
-declared beside that function with `pqassay_spec.grammar.constructs.expressed`.  Where a structure is read at an offset, `Place` says where: a grammar of construct has
-no word for it.
+The translation is generic: fields, docs, types, counts and enums come from the declarations.  Where construct calls a function,
+`pqassay_spec.grammar.constructs.expressed` declares the expression beside the function. A grammar of construct cannot give the offset of a
+structure, so a `Place` gives it.
 
     >>> from construct import Array, Bytes, Int8ul, Int16ul, Struct, this
     >>> points = Struct("count" / Int8ul * "Points.", "points" / Array(this.count, Struct("x" / Int16ul * "To the right.")))
@@ -57,10 +57,10 @@ _SCALARS = {
 }  # fmt: skip
 
 LICENSE = "Apache-2.0"
-"""The license of a definition: that of this repository."""
+"""The license of a definition, which is the license of this repository."""
 
 VARINT = "varint"
-"""The type of a number in LEB128; its instance ``signed`` is what zigzag makes of it."""
+"""The type of a number in LEB128; its instance ``signed`` is the number after zigzag decoding."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class Place:
 
     Attributes:
         name: Its name.
-        doc: What it is.
+        doc: What it is, in words.
         of: Its structure, the name of a type (with arguments), or ``None`` for a computed value or plain bytes.
         at: Expression of its offset in the file; empty if it follows from the type.
-        count: Expression of how many there are; empty for one.
-        when: Expression that is true if it exists; empty for always.
-        size: Expression of its bytes, for plain bytes and for structures that end with them.
+        count: Expression of the number of elements; empty for a single one.
+        when: Expression that is true if it exists; empty if it always exists.
+        size: Expression of its size in bytes, for plain bytes and for structures that end with them.
         value: Expression of a computed value.
     """
 
@@ -96,7 +96,7 @@ def expression(decided: Any) -> str:
     ('_parent.head.group_count', '8')
 
     Raises:
-        KeyError: It is a function that is not `expressed`.
+        KeyError: It is a function without `expressed`.
     """
     if isinstance(decided, FunctionType):
         return str(vars(decided)["kaitai"])
@@ -110,9 +110,9 @@ class Definition:
 
     Attributes:
         id: Its id, and the name of the file.
-        title: What it describes.
-        names: Names of structures that are types of their own.
-        inside: Structures that fields of bytes hold, by type and field: ``framed_entry.entry``.
+        title: What it describes, in words.
+        names: Names of structures that have a type of their own.
+        inside: Structures within fields of bytes, by type and field: ``framed_entry.entry``.
         doc: What it cannot express.
     """
 
@@ -126,21 +126,21 @@ class Definition:
     enums: Node = field(default_factory=dict[str, Any])
 
     def with_root(self, structure: Any = None, places: Sequence[Place] = ()) -> Self:
-        """Take a structure for the whole file, with what is read at offsets."""
+        """Set the structure of the whole file, with places at offsets."""
         self.root = self._structure(self.id, structure, places)
         return self
 
     def with_type(
         self, name: str, structure: Any = None, places: Sequence[Place] = (), params: Mapping[str, str] = {}
     ) -> Self:
-        """Add a type: a structure, with what is read at offsets and the parameters that these need."""
+        """Add a type: a structure, with places at offsets and the parameters that they need."""
         self.types[name] = {}
         node = {"params": [{"id": one, "type": kind} for one, kind in params.items()]} if params else {}
         self.types[name] |= node | self._structure(name, structure, places)
         return self
 
     def text(self) -> str:
-        """The file."""
+        """The text of the file."""
         meta = {"id": self.id, "title": self.title, "license": LICENSE, "endian": "le"}
         whole: Node = {"meta": meta, **({"doc": self.doc} if self.doc else {}), **self.root}
         whole |= {name: part for name, part in (("types", self.types), ("enums", self.enums)) if part}
@@ -161,7 +161,7 @@ class Definition:
         return {"id": member.name, **({"doc": member.docs} if member.docs else {}), **typed}
 
     def _typed(self, name: str, inner: Any) -> Node:
-        """The type of a field, how often it is repeated, and when it is there."""
+        """The type of a field, how often it is repeated, and when it exists."""
         match inner:
             case str():
                 return {"type": inner}
@@ -201,7 +201,7 @@ class Definition:
         return {"enum": names}
 
     def _type(self, name: str, structure: Any) -> str:
-        """The name of a structure's type, which is added where it is new."""
+        """The name of a structure's type, which is added if it is new."""
         known = (one for one, other in self.names.items() if grammar_of(other) is grammar_of(structure))
         name = next(known, name)
         if name not in self.types:
@@ -226,7 +226,7 @@ class Definition:
     # ------------------------------------------------------------------------------------- Thrift's compact protocol
 
     def _record(self, name: str, record: type[Record]) -> None:
-        """Add a Thrift struct: fields up to the stop byte, those that are declared as structs by their own types."""
+        """Add a Thrift struct: its fields up to the stop byte; fields that are structs have their own types."""
         self.types[name] = {
             "seq": [
                 {
@@ -248,7 +248,7 @@ class Definition:
         self.types[f"{name}_field"] = _compact_field(name, cases)
 
     def _compact(self) -> None:
-        """Add the types that every Thrift struct needs, once: numbers, and values of fields that are not declared."""
+        """Add the types that every Thrift struct needs, once: numbers, and values of undeclared fields."""
         if VARINT in self.types:
             return
         part = f"((bytes[{{0}}] & {VARINT_MASK}) << {{1}})"
@@ -331,11 +331,11 @@ def _snake(name: str) -> str:
 
 
 _PLAIN = re.compile(r"(?!(?:true|false|null|yes|no|on|off|[yn])$)[a-z_]\w*(?:\(\w+\))?", re.IGNORECASE)
-"""Texts that YAML takes as they are."""
+"""Texts that YAML accepts without quotes."""
 
 
 def _lines(node: Node, indent: str) -> list[str]:
-    """A mapping as lines of YAML; other texts than names are quoted as in JSON."""
+    """A mapping as lines of YAML; texts that are not names are quoted as in JSON."""
     lines: list[str] = []
     for key, value in node.items():
         name = json.dumps(key) if key == "_" else key

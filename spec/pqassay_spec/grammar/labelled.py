@@ -28,7 +28,7 @@ class Labelled(AnySubconstruct):
         self.names = names
 
     def label(self, value: int) -> str:
-        """The name of a value, or the names of its bits joined by ``|``; ``unknown`` without one."""
+        """The name of a value, or the names of its bits joined by ``|``; ``unknown`` if it has no name."""
         if not issubclass(self.names, IntFlag):
             return next((member.name for member in self.names if member == value), "unknown")
         known = [member for member in self.names if value & member]
@@ -36,5 +36,5 @@ class Labelled(AnySubconstruct):
         return "|".join([member.name or "" for member in known] + ([f"unknown {rest:#x}"] if rest else []))
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
-        """A leaf that notes its name."""
+        """A leaf that records the name of its value."""
         return recorder.leaf(self.subcon, self)

@@ -1,7 +1,7 @@
-"""Walking a decoded struct and all structs in it, in search of unknown and mistyped fields.
+"""Find unknown and mistyped fields in a decoded struct and in all structs inside it.
 
-A field whose id a table declares and whose wire type is not the declared one is kept like an unknown field.  Readers made
-by Thrift skip it, so that its value is lost:
+A mistyped field has a declared id, but another wire type than the declared one; it is kept like an unknown field.  Readers
+made by Thrift skip it, so its value is lost:
 
     >>> from pqassay_spec.grammar.thrift_wire import WireType
     >>> from pqassay_spec.parquet.thrift import SchemaElement
@@ -23,13 +23,13 @@ from pqassay_spec.grammar.thrift_wire import WireType
 
 
 class Mistyped(NamedTuple):
-    """A field that is written with another wire type than its declaration has.
+    """A field that is written with another wire type than the declared one.
 
     Attributes:
         struct: Path of the struct that it belongs to.
         field: Its declaration.
-        wire: The wire type that it is written with.
-        owner: The kind of that struct.
+        wire: The wire type in the file.
+        owner: The class of that struct.
     """
 
     struct: str
@@ -39,22 +39,22 @@ class Mistyped(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Its path."""
+        """The path of the field."""
         return f"{self.struct}.{self.field.name}"
 
     @property
     def written(self) -> str:
-        """The wire type that it has, for messages."""
+        """The wire type in the file, for messages."""
         return _wire_name(self.wire)
 
     @property
     def declared(self) -> str:
-        """The wire type that it should have, for messages."""
+        """The declared wire type, for messages."""
         return _wire_name(wire_type(self.field.type))
 
     @property
     def type(self) -> str:
-        """The type that is declared, as ``parquet.thrift`` spells it."""
+        """The declared type, as ``parquet.thrift`` spells it."""
         return type_name(self.field.type)
 
 
@@ -65,7 +65,7 @@ def _wire_name(wire: int) -> str:
 
 
 def has_unknown(record: Record) -> bool:
-    """Whether the struct, or one in it, holds a field that its table does not know or that is mistyped."""
+    """Whether the struct, or a struct inside it, has an unknown or mistyped field."""
     left = [record]
     for one in left:  # which grows meanwhile
         if one.unknown:
@@ -81,7 +81,7 @@ def has_unknown(record: Record) -> bool:
 
 
 def structs_in(record: Record, path: str = "") -> Iterator[tuple[str, Record]]:
-    """Yield all structs in a struct and, last, the struct itself, each with its path: inner structs come first."""
+    """Yield all structs in a struct, each with its path: inner structs first, and the struct itself last."""
     for name, is_list in _parts(type(record)):
         value: Any = getattr(record, name)
         if value is None:
@@ -98,7 +98,7 @@ def structs_in(record: Record, path: str = "") -> Iterator[tuple[str, Record]]:
 def unknown_fields(record: Record, path: str) -> Iterator[tuple[str, Record, UnknownField]]:
     """Yield the unknown fields of the struct and of all structs in it, each with the struct and its path.
 
-    Those of inner structs come first, as their bytes do where a writer puts unknown fields last.
+    Fields of inner structs come first; their bytes do as well if a writer puts unknown fields last.
     """
     for place, struct in structs_in(record, path):
         for unknown in struct.unknown:
@@ -106,7 +106,7 @@ def unknown_fields(record: Record, path: str) -> Iterator[tuple[str, Record, Unk
 
 
 def mistyped_fields(record: Record, path: str) -> Iterator[Mistyped]:
-    """Yield the fields of the struct, and of all structs in it, that their tables declare with another type."""
+    """Yield the mistyped fields of the struct and of all structs in it."""
     if not has_unknown(record):
         return
     for struct, owner, unknown in unknown_fields(record, path):

@@ -17,10 +17,10 @@ A struct is declared once, as a table: a class whose body lists its fields in th
 
 From the table come the construct grammar in this module (parse, build, trace), the fast decoder
 (`pqassay_spec.grammar.thrift_decoder`), the field tables of the site and the hypothesis strategies of the judge.
-Fields that a table does not know keep their raw bytes and are built again in their places.
+Fields that are not in the table keep their raw bytes and are built again in their places.
 
-Source: Thrift compact protocol specification.  One departure from its letter: doubles are little-endian, as
-every Parquet writer writes them.
+Source: Thrift compact protocol specification.  There is one deviation from it: doubles are little-endian, as
+in every Parquet writer.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Scalar:
     name: str
     wire: WireType
     bits: int = 0
-    """Bits of an integer."""
+    """Bits of an integer; 0 for other types."""
 
 
 BOOL = Scalar("bool", WireType.TRUE)
@@ -71,7 +71,7 @@ I64 = Scalar("i64", WireType.I64, 64)
 DOUBLE = Scalar("double", WireType.DOUBLE)
 BINARY = Scalar("binary", WireType.BINARY)
 STRING = Scalar("string", WireType.BINARY)
-"""Text.  Bytes that are not UTF-8 become lone surrogates, so that they survive a round trip; `is_text` tells."""
+"""Text.  Bytes that are not UTF-8 become lone surrogates, so they survive a round trip; see `is_text`."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class ListOf:
 
 
 class UnknownField(NamedTuple):
-    """A field that the table does not declare, or declares with another type: its bytes, untouched."""
+    """A field that is not in the table, or has another type than declared: its raw bytes."""
 
     id: int
     wire: int
@@ -119,17 +119,17 @@ def _flag(identifier: int, wire: int) -> UnknownField:
 
 
 def unknown_field(identifier: int, wire: int, raw: bytes) -> UnknownField:
-    """Make an unknown field; those without bytes of their own are shared.
+    """Make an unknown field; fields without bytes are shared objects.
 
-    A bool is stored in its header alone, so a hostile footer of millions of them would otherwise
-    grow 120 times in memory.  There are no more than 2 x 65,536 to share.
+    A bool is stored in its header alone, so a hostile footer of millions of bools would otherwise
+    grow 120 times in memory.  At most 2 x 65,536 objects are shared.
     """
     return UnknownField(identifier, wire, raw) if raw else _flag(identifier, wire)
 
 
 @dataclass(frozen=True)
 class Field:
-    """One row of a struct's table; in the body of a class it has no name yet."""
+    """One row of a struct's table; in the body of a class it does not have its name yet."""
 
     id: int
     name: str
@@ -139,7 +139,7 @@ class Field:
 
 
 class Record:
-    """Base of all declared structs: attributes by field name, ``None`` where a field is absent."""
+    """Base of all declared structs: attributes by field name, ``None`` for an absent field."""
 
     __slots__: ClassVar[tuple[str, ...]] = ("unknown",)
     fields: ClassVar[tuple[Field, ...]] = ()
@@ -172,7 +172,7 @@ AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 
 def required(id: int, type: FieldType, doc: str) -> Any:  # noqa: A002 - the words of the Thrift IDL
-    """Declare a field that every instance carries."""
+    """Declare a field that every instance has."""
     return Field(id, "", type, True, doc)
 
 
@@ -198,7 +198,7 @@ def thrift_struct(declaration: type[AnyRecord]) -> type[AnyRecord]:
 
 
 def thrift_union(declaration: type[AnyRecord]) -> type[AnyRecord]:
-    """`thrift_struct` for a union: exactly one member is set, or one that the table does not know."""
+    """`thrift_struct` for a union: exactly one member is set, which may be an unknown one."""
     record = thrift_struct(declaration)
     record.is_union = True
     return record
@@ -210,12 +210,12 @@ def type_name(kind: FieldType) -> str:
 
 
 def wire_type(kind: FieldType) -> WireType:
-    """The type nibble that a list of this element or a field of this type carries (`TRUE` for bool)."""
+    """The wire type in the header of a field of this type, or of a list of such elements (`TRUE` for bool)."""
     return WireType.STRUCT if isinstance(kind, type) else kind.wire
 
 
 def is_text(value: str) -> bool:
-    """Tell whether a decoded `STRING` was valid UTF-8."""
+    """Whether a decoded `STRING` was valid UTF-8."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -238,7 +238,7 @@ class CompactList(AnyConstruct):
         self.recorder: Recorder | None = None
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
-        """A copy that notes the header and every element under its index."""
+        """A copy that records the header and every element under its index."""
         twin = copy.copy(self)
         twin.header = recorder.part("count", self.header, "Element count and element wire type.")
         twin.element = recorder.copy(self.element, kind=self.kind)
@@ -269,7 +269,7 @@ class CompactList(AnyConstruct):
 
 
 class _TracedValues(dict[int, AnyConstruct]):
-    """Copies of the values of a struct, each made when the first such field is met: most files lack most fields."""
+    """Traced copies of the values of a struct, each made for the first such field: most files lack most fields."""
 
     def __init__(self, struct: CompactStruct, recorder: Recorder) -> None:
         super().__init__()
@@ -283,12 +283,12 @@ class _TracedValues(dict[int, AnyConstruct]):
 
 @cache
 def _about(identifier: int, wire: int) -> str:
-    """What is said about a field header."""
+    """The description of a field header for the trace."""
     return f"Field {identifier}, wire type {WireType(wire).name}."
 
 
 class CompactStruct(AnyConstruct):
-    """A declared struct: fields in any order, unknown ones kept raw, a stop byte.
+    """A declared struct: fields in any order, unknown fields kept raw, a stop byte.
 
     ``build(record, incomplete=True)`` leaves out required fields that are ``None``, to make a damaged file.
     """
@@ -302,7 +302,7 @@ class CompactStruct(AnyConstruct):
         self.recorder: Recorder | None = None
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
-        """A copy that notes every field under its name."""
+        """A copy that records every field under its name."""
         twin = copy.copy(self)
         twin.values = _TracedValues(self, recorder)
         twin.recorder = recorder
@@ -393,7 +393,7 @@ class CompactStruct(AnyConstruct):
 
 
 def require_fields(record: Record) -> None:
-    """Raise `Malformed` if a required field is absent, or the member of a union."""
+    """Raise `Malformed` if a struct lacks a required field, or a union its member."""
     for field in record.fields:
         if field.required and getattr(record, field.name) is None:
             raise Malformed(f"{type(record).__name__} lacks its required field {field.id}, {field.name}")
@@ -430,7 +430,7 @@ _grammars: dict[type[Record], CompactStruct] = {}
 
 
 def grammar(record: type[Record]) -> CompactStruct:
-    """The construct that parses and builds a declared struct; made once."""
+    """The construct that parses and builds a declared struct; cached."""
     if record not in _grammars:
         _grammars[record] = CompactStruct(record)
     return _grammars[record]

@@ -1,11 +1,10 @@
 """The fast decoder of compact Thrift: one Python function per declared struct, generated from its table.
 
-The table decides everything; this module only writes down, as source, what the grammar in
-`pqassay_spec.grammar.thrift` would do field by field, with the varints inlined and the fields expected in
-ascending order.  Fields out of order, in long form, unknown or of another type leave the straight line
-and go through `_remaining`.  A decoder finds *that* something is wrong; the traced grammar then finds *where*.
+The generated source does what the grammar in `pqassay_spec.grammar.thrift` does field by field. Varints are inlined, and fields are
+expected in ascending order.  Fields out of order, in long form, unknown or of another type go through `_remaining`.
+A decoder only detects *that* something is wrong; the traced grammar then finds *where*.
 
-Tested equal to the grammar on goldens, foreign footers and random structs.
+Tests show that it equals the grammar on golden files, foreign footers and random structs.
 """
 
 from __future__ import annotations
@@ -55,25 +54,25 @@ Reader = Callable[[bytes, int, int], tuple[Any, int]]
 
 
 class ListReader(Protocol):
-    """A reader of lists of one struct: it returns equal lists as the generated function, and raises where that raises."""
+    """A reader of lists of one struct: it returns the same lists as the generated function, and raises the same errors."""
 
     @property
     def record(self) -> type[Record]:
-        """The struct."""
+        """The struct of the list's elements."""
 
     def __call__(self, data: bytes, position: int, end: int) -> tuple[Any, int]:
-        """As `Reader`."""
+        """Read a list, as `Reader` does."""
 
 
 SHORT = 1 << 14
-"""Bytes that are decoded before the cycle collector comes twice: pausing it would take longer."""
+"""Bytes below which the cycle collector is not paused: it runs less than twice, so pausing would take longer."""
 
 
 class WatchedBytes(bytes):
-    """Encoded structs that take note of unknown and mistyped fields while they are decoded."""
+    """Encoded structs whose decoding records whether there were unknown or mistyped fields."""
 
     has_unknown = False
-    """Whether a struct that was decoded from these bytes holds such a field."""
+    """Whether a struct that was decoded from these bytes has such a field."""
 
 
 def decode(
@@ -89,15 +88,15 @@ def decode(
 
     Args:
         record: The declared struct.
-        data: The encoded bytes; what follows the struct is left alone.
+        data: The encoded bytes; bytes after the struct are ignored.
         root: Path of the struct in messages.
         base: Offset of ``data`` in the file, for messages.
         rule: Id of the rule that ``data`` breaks if it does not decode.
-        readers: What reads lists of some structs, wherever they are, instead of the generated function.
+        readers: Readers for lists of some structs at any depth, used instead of the generated function.
 
     Raises:
-        Malformed: With path and file offset. Memory stays proportional to ``data``: no length is believed
-            before as many bytes are seen to be there.
+        Malformed: With path and file offset. Memory stays proportional to ``data``: a length is only trusted
+            if the bytes that it counts exist.
     """
     read = decoder(record, tuple(readers))
     if len(data) <= SHORT:
@@ -112,7 +111,7 @@ def decode(
 
 
 class collector_paused:  # noqa: N801 - used like a function; a generator would take four times as long
-    """Keep the cycle collector from walking the growing tree again and again: a tree has no cycles.
+    """Pause the cycle collector, which would walk the growing tree again and again: a tree does not have cycles.
 
     Measured on a footer of 5.8 MB: about twice as fast.
     """
@@ -132,7 +131,7 @@ _decoders: dict[tuple[type[Record], tuple[ListReader, ...]], Reader] = {}
 
 
 def decoder(record: type[Record], readers: tuple[ListReader, ...] = ()) -> Reader:
-    """The generated function of a struct, with what `decode` says about ``readers``; made once."""
+    """The generated function of a struct, cached; ``readers`` are those of `decode`."""
     key = record, readers
     if key not in _decoders:
         names: dict[str, Any] = dict(_RUNTIME)
@@ -143,7 +142,7 @@ def decoder(record: type[Record], readers: tuple[ListReader, ...] = ()) -> Reade
     return _decoders[key]
 
 
-# ------------------------------------------------------------------------------ what generated code calls
+# ------------------------------------------------------------------------------ helpers of generated code
 
 
 def _varint(data: bytes, position: int, bits: int) -> tuple[int, int]:
@@ -166,7 +165,7 @@ def _listed_bool(byte: int) -> bool:
 def _remaining(
     data: bytes, position: int, header: int, identifier: int, readers: dict[tuple[int, int], Reader]
 ) -> tuple[dict[int, Any], tuple[UnknownField, ...], int]:
-    """Read the fields from ``header`` on, in whatever order; ``identifier`` counts in the header's delta."""
+    """Read the fields from ``header`` on, in any order; ``identifier`` already includes the header's delta."""
     end = len(data)
     values: dict[int, Any] = {}
     unknown: list[UnknownField] = []
@@ -200,8 +199,8 @@ _CALLED = (_varint, _refuse, _listed_bool, _remaining)
 _RUNTIME: dict[str, Any] = {
     **{function.__name__: function for function in _CALLED},
     "_zigzag": tuple(map(unzigzag, range(VARINT_GOES_ON))),
-    # What the second to fourth byte of a varint add, each without its continuation bit; the second takes off
-    # that of the first, too.
+    # Addends for the second to fourth byte of a varint: each removes its continuation bit; the addend of the second
+    # byte also removes the bit of the first.
     "_second": tuple(((value & VARINT_MASK) << VARINT_BITS) - VARINT_GOES_ON for value in range(256)),
     "_third": tuple((value & VARINT_MASK) << 2 * VARINT_BITS for value in range(256)),
     "_fourth": tuple((value & VARINT_MASK) << 3 * VARINT_BITS for value in range(256)),
@@ -257,7 +256,7 @@ def _write_struct(
 
 
 def _deferred(names: dict[str, Any], function: str) -> Reader:
-    """A reader that is looked up when it is called: its source is compiled after the table is made."""
+    """A reader that is looked up at its first call, because its source is compiled after the table is made."""
 
     def read(data: bytes, position: int, end: int) -> tuple[Any, int]:
         value: tuple[Any, int] = names[function](data, position, end)
@@ -280,13 +279,13 @@ def _struct(
     depth: int,
     readers: Container[type[Record]] = (),
 ) -> list[str]:
-    """Lines that read a struct at ``b[p]`` into ``target``; ``prefix`` keeps its variables apart from others."""
+    """Lines that read a struct at ``b[p]`` into ``target``; ``prefix`` makes the names of its variables unique."""
     name, fields = record.__name__, sorted(record.fields, key=lambda field: field.id)
     variables = {field.id: f"{prefix}{field.id}" for field in fields}
     lines: list[str] = []
     if fields:
         lines.append(" = ".join(variables.values()) + " = None")
-    # A short header adds its distance, in the upper nibble, to the id before: t is id and wire type in one.
+    # The upper nibble of a short header is the distance from the id before: t combines id and wire type.
     lines.append("t = h = b[p]; p += 1")
     for field in fields:
         variable, base = variables[field.id], field.id << 4
@@ -320,13 +319,13 @@ def _struct(
 def _is_inlined(kind: FieldType) -> TypeGuard[type[Record]]:
     """Whether a struct is read in place rather than by a call, which costs as much as two fields.
 
-    Not so unions: many members, of which one is there.
+    Unions are not: they have many members, of which one is present.
     """
     return isinstance(kind, type) and len(kind.fields) > 1 and not kind.is_union
 
 
 def _is_flat(kind: FieldType) -> TypeGuard[type[Record]]:
-    """Whether a struct has fields, none of which has parts: such list elements are read in place."""
+    """Whether a struct has only fields without parts: list elements of that kind are read in place."""
     return (
         isinstance(kind, type)
         and bool(kind.fields)
@@ -335,7 +334,7 @@ def _is_flat(kind: FieldType) -> TypeGuard[type[Record]]:
 
 
 def _value(kind: FieldType, target: str, depth: int, readers: Container[type[Record]] = ()) -> list[str]:
-    """Lines that read one value at ``b[p]`` into ``target``; ``readers`` are the structs lists of which have readers of their own."""
+    """Lines that read one value at ``b[p]`` into ``target``; ``readers`` are the structs whose lists have their own reader."""
     if isinstance(kind, type):
         lines = [f"{target}, p = read_{kind.__name__}(b, p, end)"]
     elif isinstance(kind, ListOf) and kind.element in readers:
@@ -359,9 +358,9 @@ def _value(kind: FieldType, target: str, depth: int, readers: Container[type[Rec
 
 
 def _unsigned(target: str, bits: int, short: str = "") -> list[str]:
-    """A varint, its one- to four-byte forms inlined: they are nearly all there are in a footer.
+    """Lines that read a varint; forms of one to four bytes are inlined, because nearly all varints in a footer are short.
 
-    ``short`` is what follows on the line of the one-byte form.
+    ``short`` is the code that follows on the line of the one-byte form.
     """
     return [
         f"{target} = b[p]",

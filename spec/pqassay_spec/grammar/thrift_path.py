@@ -1,4 +1,4 @@
-"""Finding the bytes of one field in an encoded struct by its path, without decoding the rest."""
+"""Find the bytes of one field in an encoded struct by its path, without decoding the rest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Place = tuple[FieldType, int, int]
 class FieldFinder:
     """Finds fields of one encoded struct.
 
-    What was walked is remembered, so that looking for many fields does not walk the same lists again.
+    Visited positions are remembered, so a search for many fields does not walk the same lists again.
     """
 
     def __init__(self, record: type[Record], data: bytes) -> None:

@@ -1,7 +1,7 @@
-"""Long lists of structs that are encoded alike, which are read at once and decoded when someone looks.
+"""Long lists of structs with similar bytes: read at once, decoded only when an element is used.
 
-`AlikeStructs` reads a list as a decoder does, and returns an `AlikeList`: it says which shape each element has and what is in
-its slots (`pqassay_spec.grammar.thrift_shapes`). Its elements are decoded when a field of theirs is asked for.
+`AlikeStructs` reads a list as a decoder does, and returns an `AlikeList`, which has the shape of each element and the content of
+its slots (`pqassay_spec.grammar.thrift_shapes`). An element is decoded when one of its fields is used.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from pqassay_spec.grammar.thrift_wire import WireType, read_list_header
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 Slots = tuple[bytes, ...]
-"""What is in the slots of a struct, as it is encoded."""
+"""The encoded contents of the slots of a struct."""
 
 MOST_SHAPES = 64
-"""Shapes that are remembered, those that occurred last."""
+"""Most shapes that are remembered; the most recently used ones stay."""
 
 MOST_PLACES = 10_000
-"""Places of a list for which the shape that is likely there is remembered."""
+"""Most places in a list for which the likely shape is remembered."""
 
 SEEN_FIRST = 32
-"""Structs that are decoded before a shape is made: of a small file alone, none is."""
+"""Structs to decode before a shape is made: a small file alone never makes one."""
 
 AT_ONCE = 8
-"""Shapes that are made then."""
+"""Shapes to make at that point."""
 
 MATCHED_BETWEEN, SEEN_BETWEEN = 16, 512
-"""Structs of known shapes, and structs of any, that are met before a further one is made.
+"""How many structs of known shapes, and how many structs in all, must come before another shape is made.
 
-To make one takes as long as to judge a dozen structs, and is for nothing where no other struct has it.
+Making a shape takes as long as judging a dozen structs, and is useless if no other struct has it.
 """
 
 
 class AlikeList(list[AnyRecord], Generic[AnyRecord]):
-    """A list of records, some of which are not decoded yet. It is read, and not changed.
+    """A read-only list of records, some of which are not decoded yet.
 
     Attributes:
-        shapes: The shape of each element; ``None`` of those that are of none.
-        slots: What is in the slots of each; empty of those that are of none.
+        shapes: The shape of each element; ``None`` for an element without a shape.
+        slots: The slots of each element; empty for an element without a shape.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ _DECODING = RLock()
 
 
 def undecoded(record: type[AnyRecord]) -> Callable[[bytes, int], AnyRecord]:
-    """What makes records that are encoded at a position of some bytes, which are decoded when a field of theirs is first asked for."""
+    """A function that makes records from bytes and a position; each record is decoded when one of its fields is first used."""
     fields = [vars(record)[field.name] for field in record.fields]
     place = vars(Record)["unknown"]  # it holds where the record is encoded
 
@@ -99,16 +99,16 @@ _NO_SLOTS: Slots = ()
 
 
 class KnownShapes(Generic[AnyRecord]):
-    """The shapes of a struct that occurred last.
+    """The most recently used shapes of a struct.
 
-    Shapes are made of what is met, not too often, and tried on all that follows, in other files as well.
+    Some of the structs become shapes; each shape is tried on all later structs, in other files as well.
 
     Args:
         record: The table of the struct.
-        seen_first: Structs that are met before a shape is made.
+        seen_first: How many structs to see before a shape is made.
 
     Attributes:
-        seen: Structs that were met; the finder of shapes counts them, list by list.
+        seen: How many structs were seen; the finder of shapes counts them, list by list.
     """
 
     def __init__(self, record: type[AnyRecord], seen_first: int) -> None:
@@ -119,9 +119,9 @@ class KnownShapes(Generic[AnyRecord]):
         self.seen = self._matched = self._made = 0
 
     def find(self, data: bytes, position: int, column: int) -> tuple[Shape, re.Match[bytes]] | None:
-        """The shape of the struct at a position, and its match; ``None`` if it has none that is known.
+        """The known shape of the struct at a position, and its match; ``None`` if it has no known shape.
 
-        ``column`` is where in a list it is: in row group after row group, the columns are the same.
+        ``column`` is its position in the list: each row group has the same columns.
         """
         shape = self._likely.get(column)
         match = None if shape is None else shape.match(data, position)
@@ -138,7 +138,7 @@ class KnownShapes(Generic[AnyRecord]):
         return shape, match
 
     def learn(self, data: bytes, *, of_one_length: bool) -> None:
-        """Make a shape of a struct that has none, if it is time for one and it decodes; see `shape_of` for the arguments."""
+        """Make a shape from a struct without one, if it is time for one and the struct decodes; see `shape_of` for the arguments."""
         most = AT_ONCE + self._matched // MATCHED_BETWEEN + self.seen // SEEN_BETWEEN
         if self.seen < self._seen_first or self._made >= most:
             return
@@ -157,8 +157,8 @@ class AlikeStructs(Generic[AnyRecord]):
 
     Args:
         record: The table of the struct.
-        has_one_length: Whether the binaries of a struct have that length in all that are alike.
-        seen_first: Structs that are met before a shape is made.
+        has_one_length: Whether all structs of a shape have binaries of the same length.
+        seen_first: How many structs to see before a shape is made.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class AlikeStructs(Generic[AnyRecord]):
         self._undecoded = undecoded(record)
 
     def __call__(self, data: bytes, position: int, end: int) -> tuple[list[AnyRecord], int]:
-        """The list at a position, and the position after it. Raises like a decoder."""
+        """The list at a position, and the position after it. Raises the errors of a decoder."""
         read, find, undecoded = decoder(self.record), self._known.find, self._undecoded
         size, position = _size(data, position, end)
         listed: AlikeList[AnyRecord] = AlikeList()
@@ -203,17 +203,17 @@ def _size(data: bytes, position: int, end: int) -> tuple[int, int]:
 
 
 MOST_SHARED = 4
-"""Lists that are remembered; to look for more would take longer than to decode one."""
+"""Most lists that are remembered; a search among more would take longer than decoding one."""
 
 LONGEST_SHARED = 1 << 16
-"""Bytes of a list that is remembered."""
+"""Most bytes of a list that is remembered."""
 
 
 class SharedStructs(Generic[AnyRecord]):
-    """The reader of lists of a struct that returns the same object where it meets the same bytes; that object must not be changed.
+    """The reader of lists of a struct that returns the same object for the same bytes; callers must not change that object.
 
-    The bytes of a list decide where it ends, so that whatever begins with them holds this list. One with unknown fields is not
-    remembered: each file takes note of those.
+    The bytes of a list determine its end, so any data that begins with those bytes begins with this list. A list with unknown
+    fields is not remembered, because each file records its own.
     """
 
     def __init__(self, record: type[AnyRecord]) -> None:
@@ -221,7 +221,7 @@ class SharedStructs(Generic[AnyRecord]):
         self._known: list[tuple[bytes, list[AnyRecord]]] = []
 
     def __call__(self, data: bytes, position: int, end: int) -> tuple[list[AnyRecord], int]:
-        """As `AlikeStructs`."""
+        """Read a list, as `AlikeStructs` does."""
         for encoded, known in self._known:
             if data.startswith(encoded, position):
                 return known, position + len(encoded)

@@ -1,9 +1,9 @@
-"""Structs that are encoded alike: the same fields, one after the other, with other numbers and texts in them.
+"""Structs that are encoded alike: the same fields in the same order, with other numbers and texts in them.
 
 A footer lists thousands of column chunks, most of which differ in a few numbers.  A *shape* is made from one of them by its
-table.  It is a regular expression that matches whatever has the same fields, the same enums and flags, and lists as long;
-what differs, its *slots*, are the groups.  What matches is what the decoder would read, so that nothing else needs to look at it
-before someone asks for the record; what does not match, is for the decoder (`pqassay_spec.grammar.thrift_decoder`), which is the law.
+table.  It is a regular expression that matches structs with the same fields, enums, flags and list lengths. The parts that may
+differ are its *slots*, the groups.  The decoder would read a match in the same way, so a match is decoded only when the record
+is used. Other structs go to the decoder (`pqassay_spec.grammar.thrift_decoder`), which is normative.
 
 >>> from pqassay_spec.parquet.thrift import PageLocation
 >>> shape = shape_of(PageLocation, bytes.fromhex("16 08 15 c8 01 16 00 00"))
@@ -57,22 +57,22 @@ LONGEST_LIST = 64
 """Elements of the longest list of a shape."""
 
 MOST_SLOTS = 90
-"""Slots of a shape; of one with more, making the expression takes longer than it saves."""
+"""Most slots of a shape; with more, making the expression takes longer than it saves."""
 
 MOST_TEXTS = 16
-"""Texts and binaries of any length in a shape: the expression of one takes as long to make as those of twenty numbers."""
+"""Most texts and binaries of any length in a shape: the expression of one takes as long to make as that of twenty numbers."""
 
 _WIDTH = 8
 """Bytes of the longest varint of a shape: 56 bits."""
 
 
 class Slot(NamedTuple):
-    """What differs among structs of one shape.
+    """A part that may differ among structs of one shape.
 
     Attributes:
-        path: The way to it from the struct, in names and positions.
+        path: The path from the struct to it, in names and positions.
         type: Its type.
-        has_length: Whether what matches begins with the length, in one byte, of the text or binary.
+        has_length: Whether its group begins with the length, in one byte, of the text or binary.
     """
 
     path: tuple[str | int, ...]
@@ -86,9 +86,9 @@ class Shape:
 
     Attributes:
         record: The table of the structs.
-        match: Matches a struct at a position of some bytes; the groups are the slots, as they are encoded.
+        match: Matches a struct at a position in some bytes; the groups are the encoded slots.
         slots: The slots.
-        example: The bytes of the struct of which it was made.
+        example: The bytes of the struct that the shape was made from.
     """
 
     record: type[Record]
@@ -103,16 +103,16 @@ class Shape:
 
 
 class _Unusual(Exception):  # noqa: N818 - an outcome, not an error
-    """A struct has something that shapes do not have."""
+    """Raised if a struct has something that shapes do not support."""
 
 
 def shape_of(record: type[Record], data: bytes, *, of_one_length: bool = False) -> Shape | None:
-    """The shape of an encoded struct that decodes; ``None`` if there is none.
+    """The shape of an encoded struct that decodes; ``None`` if it does not have one.
 
     Args:
         record: Its table.
         data: Its bytes.
-        of_one_length: Whether binaries have the same length in all that are alike. Texts never do.
+        of_one_length: Whether binaries must have the same length in all structs of the shape. Texts may always differ in length.
     """
     writing = _Writing(data, of_one_length)
     try:
@@ -125,7 +125,7 @@ def shape_of(record: type[Record], data: bytes, *, of_one_length: bool = False) 
 
 
 class _Writing:
-    """Writes the expression of a struct down."""
+    """Writes the regular expression of a struct."""
 
     def __init__(self, data: bytes, of_one_length: bool) -> None:
         self.data = data
@@ -144,7 +144,7 @@ class _Writing:
         while header := self.data[position]:
             last += header >> 4
             field, wire = fields.get(last), header & 15
-            # Fields in long form, out of order or unknown are the decoder's.
+            # Fields in long form, out of order or unknown are left to the decoder.
             if field is None or not header >> 4:
                 raise _Unusual
             if wire != wire_type(field.type) and (field.type is not BOOL or wire != WireType.FALSE):
@@ -201,14 +201,14 @@ def _of_length(length: int) -> bytes:
 
 
 _OPEN = b"((?>%b))" % b"|".join(map(_of_length, range(LONGEST_TEXT + 1)))
-"""A text or binary of any length. Its first byte tells which it is: no other is tried."""
+"""A text or binary of any length. Its first byte selects the alternative, and no other is tried."""
 
 
 # ------------------------------------------------------------------------------------------------ values of slots
 
 
 def column(slot: Slot, raws: Sequence[bytes]) -> Sequence[Any]:
-    """The values of a slot in many structs of one shape, from what its group matched in each.
+    """The values of a slot in many structs of one shape, from the bytes of its group in each struct.
 
     >>> list(column(Slot((), I32), [bytes.fromhex("02"), bytes.fromhex("d0 0f")]))
     [1, 1000]
@@ -224,7 +224,7 @@ def column(slot: Slot, raws: Sequence[bytes]) -> Sequence[Any]:
 
 
 class _Numbers(dict[bytes, int]):
-    """The signed number that each varint of at most eight bytes holds; short ones are remembered."""
+    """The signed numbers of varints of at most eight bytes each; short ones are cached."""
 
     def __missing__(self, raw: bytes) -> int:
         value = unzigzag(read_varint(raw, 0)[0])
@@ -237,7 +237,7 @@ _NUMBERS = _Numbers()
 
 
 def reader(slot: Slot) -> Callable[[bytes], Any]:
-    """What reads the value of a slot in one struct, from what its group matched there."""
+    """A function that reads the value of a slot in one struct, from the bytes of its group."""
     if slot.type is BINARY:
         return itemgetter(slice(1, None)) if slot.has_length else bytes
     return _text_of if slot.type is STRING else _NUMBERS.__getitem__
@@ -252,7 +252,7 @@ _HALVES = bytes(byte >> 1 for byte in range(1 << 8))
 
 
 def _numbers(raws: Sequence[bytes]) -> Sequence[int]:
-    """Signed numbers of at most eight bytes each, all at once: their bits close ranks inside one large number."""
+    """Signed numbers of at most eight bytes each, all at once: one large integer is shifted to remove the continuation bits."""
     longest = max(map(len, raws))
     width = next(width for width in _CODES if width >= longest)
     count = len(raws)
@@ -272,7 +272,7 @@ def _numbers(raws: Sequence[bytes]) -> Sequence[int]:
 
 
 _CODES = {2: "H", 4: "I", 8: "Q"}
-"""Python's formats of numbers, by their width."""
+"""Python's formats of numbers, by their width in bytes."""
 
 
 def _mask(pattern: bytes, count: int) -> int:

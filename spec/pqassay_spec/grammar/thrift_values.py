@@ -64,7 +64,7 @@ class Binary(AnyConstruct):
         self.payload: AnyConstruct | None = None
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
-        """A copy that notes length and payload."""
+        """A copy that records length and payload."""
         copy = Binary(self.text)
         copy.length = recorder.part("length", self.length, "Byte length of the value, a varint.")
         copy.payload = recorder.leaf(_Payload(self.text))
@@ -116,7 +116,7 @@ class ListHeader(AnyConstruct):
 
 
 class ListedBool(AnyConstruct):
-    """A bool inside a list: one byte, 1 for true, 2 (or 0, by old writers) for false."""
+    """A bool inside a list: one byte, 1 for true, 2 (or 0 from old writers) for false."""
 
     def _parse(self, stream: Any, context: Any, path: str) -> bool:
         value = Int8ub._parsereport(stream, context, path)
@@ -130,7 +130,7 @@ class ListedBool(AnyConstruct):
 
 
 class FieldHeader(AnyConstruct):
-    """Id and wire type of the next field; wire type 0 ends the struct. ``context._last`` is the id before."""
+    """Id and wire type of the next field; wire type 0 ends the struct. ``context._last`` is the id of the previous field."""
 
     def _parse(self, stream: Any, context: Any, path: str) -> tuple[int, int]:
         view = stream.getvalue()

@@ -1,7 +1,7 @@
-"""Reading compact Thrift off the wire, whatever it means: type codes, varints, headers, skipping.
+"""Read compact Thrift without interpreting it: type codes, varints, headers, skipping.
 
-Everything here works on bytes and positions, believes no length before it has seen that as many bytes are left,
-and follows no nesting deeper than `MAX_DEPTH`.
+Everything here works on bytes and positions. A length is only trusted if that many bytes are left,
+and nesting deeper than `MAX_DEPTH` is refused.
 
 Source: Thrift compact protocol specification.
 """
@@ -37,42 +37,42 @@ class WireType(IntEnum):
     UUID = 13
 
 
-# Plain numbers, since looking up a member of an enum and comparing with it takes longer than to skip most values.
+# Plain numbers: looking up a member of an enum and comparing with it takes longer than skipping most values.
 _BOOLS = frozenset((int(WireType.TRUE), int(WireType.FALSE)))
 _VARINTS = frozenset((int(WireType.I16), int(WireType.I32), int(WireType.I64)))
 _LISTS = frozenset((int(WireType.LIST), int(WireType.SET)))
 _BINARY, _STRUCT, _MAP = int(WireType.BINARY), int(WireType.STRUCT), int(WireType.MAP)
 
 FIXED: dict[int, Any] = {WireType.BYTE: Int8sb, WireType.DOUBLE: Float64l, WireType.UUID: Bytes(16)}
-"""The construct of a value of each wire type whose values are all of one width."""
+"""The construct of each wire type whose values all have the same width."""
 
 _WIDTHS = {int(wire): int(value.sizeof()) for wire, value in FIXED.items()}
 
 VARINT_BITS = 7
-"""Bits of a varint that each of its bytes holds, from the lowest on."""
+"""Bits of the number in each byte of a varint, from the lowest bit on."""
 
 VARINT_MASK = (1 << VARINT_BITS) - 1
 """The bits of a byte of a varint that belong to the number."""
 
 VARINT_GOES_ON = 1 << VARINT_BITS
-"""The bit of a byte of a varint that says: another byte follows."""
+"""The bit that is set in a byte of a varint if another byte follows."""
 
 MAX_DEPTH = 100
-"""Deepest nesting that is followed in fields that no table knows."""
+"""Deepest nesting that is followed in unknown fields."""
 
 FEW = 16
-"""Elements that are skipped one by one; of more, as many as possible at once."""
+"""Largest number of elements that are skipped one by one; in longer lists, as many as possible are skipped at once."""
 
 _STOPS = re.compile(rb"\0+")
 _GOING_ON = bytes(range(VARINT_GOES_ON, 1 << 8))
 _LONG_VARINT = re.compile(rb"[\x80-\xff]{9}")
 
 LONG_LIST = 15
-"""Size nibble that says: the element count follows as a varint."""
+"""Size nibble after which the element count follows as a varint."""
 
 
 def skip(data: bytes | memoryview, position: int, wire: int, depth: int = 0) -> int:
-    """Return the position after a value of a wire type, whatever it means.
+    """Return the position after a value of a wire type, without interpreting it.
 
     Raises:
         Truncated: The value does not end inside ``data``.
@@ -81,7 +81,7 @@ def skip(data: bytes | memoryview, position: int, wire: int, depth: int = 0) -> 
     end = len(data)
     if depth > MAX_DEPTH:
         raise Malformed(f"nesting deeper than {MAX_DEPTH} levels", offset=position)
-    # the commonest first: footers consist of numbers, then of strings and structs
+    # the most common first: footers consist of numbers, then of strings and structs
     if wire in _VARINTS:
         return read_varint(data, position)[1]
     if wire == _BINARY:
@@ -143,9 +143,9 @@ def _skip_elements(
 
 
 def _skip_at_once(data: bytes | memoryview, position: int, size: int, kind: int) -> tuple[int, int]:
-    """Skip elements of one kind without a step for each, as far as that is possible; return where, and how many are left.
+    """Skip as many elements of one type as possible without a step for each; return the position, and how many are left.
 
-    A list may have as many elements as a file has bytes, each of them a byte: empty structs, say.
+    A list may have as many elements as a file has bytes: an empty struct, for example, takes one byte.
     """
     if kind == _STRUCT:
         empty = _match(_STOPS, data, position, size)
@@ -155,7 +155,7 @@ def _skip_at_once(data: bytes | memoryview, position: int, size: int, kind: int)
             piece = bytes(data[position : position + size])
             whole = piece.rstrip(_GOING_ON)
             if not whole or _LONG_VARINT.search(piece):
-                break  # what is wrong with it, or as long as it may be, is looked at one by one
+                break  # invalid or very long elements are skipped one by one
             position += len(whole)
             size -= len(whole.translate(None, _GOING_ON))
         return position, size
@@ -210,7 +210,7 @@ def varint(value: int) -> bytes:
 
 
 def zigzag(value: int) -> int:
-    """A signed number as an unsigned one: small ones of both signs become small.
+    """A signed number as an unsigned one, so that small numbers of both signs stay small.
 
     >>> zigzag(0), zigzag(-1), zigzag(1), zigzag(-2)
     (0, 1, 2, 3)
@@ -226,7 +226,7 @@ def unzigzag(raw: int) -> int:
 def read_field_id(data: bytes | memoryview, position: int, header: int, last: int) -> tuple[int, int]:
     """Return the id of the field whose ``header`` byte was just read, and the position after its header.
 
-    The upper nibble is the distance from the id before; 0 says that the id follows as a zigzag varint.
+    The upper nibble is the distance from the previous id; if it is 0, the id follows as a zigzag varint.
 
     Raises:
         Malformed: The id exceeds the 16 bits that Thrift gives it.
@@ -263,7 +263,7 @@ class FieldRange(NamedTuple):
 def field_ranges(data: bytes, position: int = 0) -> Iterator[FieldRange]:
     """Walk the fields of an encoded struct without interpreting them, up to its stop byte.
 
-    This is what lets a writer replace one field and leave every other byte as it was.
+    A writer can use this to replace one field and leave every other byte unchanged.
     """
     last = 0
     while header := read_byte(data, position):

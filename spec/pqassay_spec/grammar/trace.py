@@ -1,7 +1,7 @@
 """The trace: the place of every leaf of a parsed structure, from the same declarations that parse it.
 
-`trace` parses with a copy of the construct tree in which every leaf is wrapped so that it notes the stream
-position before and after.  Nothing is declared twice: a grammar that parses can be traced.
+`trace` parses with a copy of the construct tree in which every leaf is wrapped to record the stream
+position before and after it.  Nothing is declared twice: a grammar that parses can be traced.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pqassay_spec.grammar.thrift import EnumOf, FieldType
 
 
 class Unparsed(NamedTuple):
-    """The value of a leaf whose bytes are not taken apart: what they are, or why that is not known.
+    """The value of a leaf whose bytes are not parsed: a description of them, or the reason why they are unknown.
 
     >>> Unparsed("zeros")
     (zeros)
@@ -35,7 +35,7 @@ class Unparsed(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """One leaf: ``length`` bytes at ``offset`` of the file hold ``value``.
+    """One leaf: ``length`` bytes at ``offset`` of the file, with the value ``value``.
 
     ``path`` is dotted, with array indexes (``footer.schema[2].name``).  Bytes that carry structure rather than
     a value (field headers, lengths, counts, stop bytes) have a part after a colon (``footer.schema:count``).
@@ -56,17 +56,17 @@ class Leaf(NamedTuple):
 
 
 FLUSHED = 4096
-"""Leaves that a recorder with a sink holds before it hands them on."""
+"""Most leaves that a recorder with a sink keeps before it passes them on."""
 
 
 class Recorder:
-    """Collects leaves while a traced copy parses; knows the path at every moment.
+    """Collects leaves while a traced copy parses, and always knows the current path.
 
     Args:
         root: Path of the structure itself.
         base: Offset of its bytes in the file.
-        keep: Whether leaves are noted at all; without, only the path is known.
-        sink: Takes the leaves batch by batch, so that a large structure is traced in little memory.
+        keep: Whether to record leaves; otherwise, only the path is known.
+        sink: Takes the leaves batch by batch, so a large structure needs little memory.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Recorder:
     def begin(
         self, root: str, base: int, *, keep: bool = True, sink: Callable[[list[Leaf]], None] | None = None
     ) -> None:
-        """Forget everything, and be ready for another structure. Copies that note their leaves here go on doing so."""
+        """Clear all state for another structure. Traced copies that use this recorder keep working."""
         self.leaves: list[Leaf] = []
         self.base = base
         self.keep = keep
@@ -93,13 +93,13 @@ class Recorder:
 
     @property
     def path(self) -> str:
-        """The dotted path of the field that is being read."""
+        """The dotted path of the current field."""
         return self._paths[-1]
 
     def enter(self, name: str | int, doc: str = "") -> None:
         """Go into the field ``name`` (a string) or the array element ``name`` (an integer).
 
-        There is no context manager: after an exception no field is left, and `path` names the field that failed.
+        There is no context manager: after an exception, `path` still names the field that failed.
         """
         outer = self._paths[-1]
         if isinstance(name, int):
@@ -114,7 +114,7 @@ class Recorder:
         self._docs.pop()
 
     def note(self, part: str, start: int, end: int, value: Any, doc: str = "", label: str = "") -> None:
-        """Note that the bytes ``[start, end)`` of the stream belong to the current path."""
+        """Record that the bytes ``[start, end)`` of the stream belong to the current path."""
         if self.keep:
             path = self._paths[-1]
             if part:
@@ -124,7 +124,7 @@ class Recorder:
             )
 
     def hand_on(self, *, rest: bool = False) -> None:
-        """Hand the leaves to the sink if there is one and there are many, or the ``rest`` whatever there is."""
+        """Pass the leaves to the sink, if there is one: when there are many, or all of them with ``rest``."""
         if self._sink is not None and (rest or len(self.leaves) >= FLUSHED):
             self._sink(self.leaves)
             self.leaves = []
@@ -149,7 +149,7 @@ class Recorder:
             twin = copy.copy(cast("Any", grammar))
             twin.subcon = _Element(self.copy(twin.subcon), self)
             return _Indexed(twin)
-        # A construct with parts of its own makes its traced copy itself.
+        # A construct with its own parts makes its traced copy itself.
         if hasattr(grammar, "traced"):
             return cast("AnyConstruct", cast("Any", grammar).traced(self))
         return self.leaf(grammar, kind)
@@ -181,7 +181,7 @@ class _Noted(AnySubconstruct):
 
 
 class _Named(AnySubconstruct):
-    """A named field; it keeps the name, by which ``this.name`` finds it."""
+    """A named field; it keeps the name, so ``this.name`` still works."""
 
     def __init__(self, subcon: AnyConstruct, recorder: Recorder, name: str, doc: str) -> None:
         super().__init__(subcon)
@@ -201,7 +201,7 @@ class _Indexed(AnySubconstruct):
 
 
 class _Element(AnySubconstruct):
-    """An array element, under its index."""
+    """An array element, recorded under its index."""
 
     def __init__(self, subcon: AnyConstruct, recorder: Recorder) -> None:
         super().__init__(subcon)
@@ -248,10 +248,10 @@ def trace_into(
     root: str = "",
     base: int = 0,
 ) -> FormatError | None:
-    """Trace bytes that may be damaged or large: hand the leaves to ``sink`` batch by batch.
+    """Trace bytes that may be damaged or large: pass the leaves to ``sink`` batch by batch.
 
     Returns:
-        The error at which the trace ended; the leaves before it were handed on. ``None`` if there was none.
+        The error that ended the trace, after the leaves before it were passed on. ``None`` if there was no error.
     """
     with _traced(grammar) as (recorder, copied):
         recorder.begin(root, base, sink=sink)
@@ -265,7 +265,7 @@ def locate(
 ) -> FormatError | None:
     """Find the leaf at which ``data`` fails to parse; ``None`` if it parses.
 
-    Fast decoders report that something is wrong and let this say where, so that they need no bookkeeping.
+    Fast decoders only detect that something is wrong and call this to find the place, so they need no bookkeeping.
     """
     with _traced(grammar) as (recorder, copied):
         recorder.begin(root, base, keep=False)
@@ -273,22 +273,22 @@ def locate(
 
 
 KEPT = 64
-"""Grammars whose copies are kept: those of all structures, and not those that are made for one file."""
+"""Most grammars whose copies are kept: enough for all structures, but not for grammars that are made for one file."""
 
 _copies: OrderedDict[int, tuple[AnyConstruct, list[tuple[Recorder, AnyConstruct]]]] = OrderedDict()
-"""Copies that are not in use, by the identity of the grammar, which is held so that the identity remains its own."""
+"""Copies that are not in use, by the ``id`` of the grammar, which is stored so that its ``id`` stays unique."""
 
 
 @contextmanager
 def _traced(grammar: AnyConstruct) -> Generator[tuple[Recorder, AnyConstruct], None, None]:
-    """A traced copy of a grammar with its recorder, for one use: copying a tree takes longer than tracing most structures."""
+    """A traced copy of a grammar with its recorder, for one use: making a copy takes longer than tracing most structures."""
     known = _copies.get(id(grammar))
     if known is None:
         known = _copies[id(grammar)] = (grammar, [])
         if len(_copies) > KEPT:
             _copies.popitem(last=False)
     try:
-        pair = known[1].pop()  # nothing else gets it meanwhile, in this thread or another
+        pair = known[1].pop()  # no other caller gets it now, in any thread
     except IndexError:
         recorder = Recorder()
         pair = recorder, recorder.copy(grammar)

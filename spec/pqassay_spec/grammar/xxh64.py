@@ -1,7 +1,7 @@
-"""XXH64 with seed 0, in plain Python: for the few bytes of metadata that a rule hashes where no library is at hand.
+"""XXH64 with seed 0, in plain Python: for a rule that hashes a few bytes of metadata without a library.
 
-Bloom filters and the index directory use this hash. To hash values or pages, take the library ``xxhash``, which is a
-thousand times as fast and gives the same.
+Bloom filters and the index directory use this hash. To hash values or pages, use the library ``xxhash``, which returns
+the same hash and is a thousand times as fast.
 
     >>> f"{xxh64(b''):016x}", f"{xxh64(b'a'):016x}", f"{xxh64(bytes(range(100))):016x}"
     ('ef46db3751d8e999', 'd24ec4f1a98c6e5b', '6ac1e58032166597')
@@ -36,7 +36,7 @@ def _round(accumulator: int, word: int) -> int:
 
 
 def xxh64(data: bytes) -> int:
-    """The hash of some bytes, a number of 64 bits."""
+    """The hash of some bytes, an unsigned number of 64 bits."""
     first, second, _, fourth, fifth = _PRIMES
     whole = len(data) - len(data) % _STRIPE.size
     if whole:
@@ -53,7 +53,7 @@ def xxh64(data: bytes) -> int:
 
 
 def _finished(digest: int, rest: memoryview) -> int:
-    """The digest with the bytes after the last whole stripe."""
+    """The final hash, with the bytes after the last whole stripe."""
     first, second, third, fourth, fifth = _PRIMES
     while len(rest) >= _WORD.size:
         digest = (_rotated(digest ^ _round(0, _WORD.unpack_from(rest)[0]), 27) * first + fourth) & _MASK

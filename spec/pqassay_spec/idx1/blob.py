@@ -1,11 +1,11 @@
 """IDX1: the set of distinct values of one column, embedded in the body of a Parquet file.
 
-The blob is stored anywhere in the body where it overlaps nothing; the footer's key ``distinct_index_offset``
-holds its offset as a decimal number.  Readers that do not know the key see an ordinary file.
+The blob is in the body, at any place where it does not overlap anything; the footer's key ``distinct_index_offset``
+gives its offset as a decimal number.  Readers that do not know the key see an ordinary file.
 
-This module holds the grammar, the published algorithms (with their losses, in plain Python), a reading
-that loses nothing, the layouts that drafts used before publication, and the companion key that says what the
-format itself cannot: which column the index describes, and whether it is complete.
+This module contains the grammar, the published algorithms (with their losses, in plain Python), a lossless reading,
+and the layouts of drafts before publication. It also has the companion key for facts that the format itself
+lacks: the column that the index describes, and whether the index is complete.
 
 Source: "Embedding User-Defined Indexes in Apache Parquet Files", Apache DataFusion blog, 2025-07-14, and the
 program ``parquet_embedded_index.rs`` that it describes.
@@ -34,10 +34,10 @@ COMPANION_KEY = "pqassay.distinct_index"
 """Footer key of the companion record, an extension of this specification."""
 
 MAGIC = b"IDX1"
-"""Begins the blob."""
+"""The first bytes of a blob."""
 
 SEPARATOR = "\n"
-"""Stands between two values; none follows the last."""
+"""The separator between two values; it does not follow the last value."""
 
 # --8<-- [start:grammar]
 BLOB = Struct(
@@ -50,12 +50,12 @@ BLOB = Struct(
 """The published layout."""
 
 HEADER = Struct(*BLOB.subcons[:2])
-"""Magic and length, which are read before the payload's length is believed."""
+"""Magic and length, which are read and checked before the payload."""
 
 DRAFT_G0_BLOB = Struct(
     "payload" / GreedyBytes * "The values, as in the published layout.",
 )
-"""The first draft's layout: the payload alone, its length in the key `LENGTH_KEY`."""
+"""The first draft's layout: only the payload, with its length in the key `LENGTH_KEY`."""
 # --8<-- [end:grammar]
 
 HEADER_SIZE = HEADER.sizeof()
@@ -66,10 +66,10 @@ U64_MAX = (1 << 64) - 1
 
 # --8<-- [start:offset]
 CANONICAL_OFFSET = re.compile(r"0|[1-9][0-9]*", re.ASCII)
-"""The spelling of every writer of the published format: decimal digits without sign or leading zeros."""
+"""The canonical spelling, which all writers of the published format use: decimal digits without sign or leading zeros."""
 
 PUBLISHED_OFFSET = re.compile(r"\+?[0-9]+", re.ASCII)
-"""The spellings that the published reader accepts: also one plus sign and leading zeros, and nothing else."""
+"""The spellings that the published reader accepts: digits with an optional plus sign and leading zeros."""
 
 
 def parse_offset(text: str) -> int:
@@ -93,7 +93,7 @@ def parse_offset(text: str) -> int:
 
 
 def is_canonical_offset(text: str) -> bool:
-    """Whether the text is the one decimal spelling that writers produce.
+    """Whether the text is the canonical spelling, which writers produce.
 
     >>> is_canonical_offset("52"), is_canonical_offset("+52"), is_canonical_offset("052")
     (True, False, False)
@@ -111,8 +111,8 @@ def is_canonical_offset(text: str) -> bool:
 def published_values(payload: bytes) -> list[str]:
     r"""Split a payload as the published reader does, with its losses.
 
-    The text is cut into lines at every line feed.  A last line that is empty does not count.  In a line that
-    a line feed ended, one carriage return before it is dropped as well.  No other character ends a line.
+    The text is split into lines at every line feed.  An empty last line does not count.  A carriage return
+    directly before a line feed is dropped as well.  No other character ends a line.
 
     >>> published_values(b"foo\nbar")
     ['foo', 'bar']
@@ -133,8 +133,8 @@ def read_published(source: Source, offset_text: str) -> set[str]:
     """Find and read an index as the published reader does.
 
     Raises:
-        Malformed: Where the published reader reports an error. Where it would ask for as much memory
-            as a damaged length says, this raises as well (rule IDX1-008).
+        Malformed: Where the published reader reports an error, and also where a damaged length would make
+            it allocate as much memory (rule IDX1-008).
     """
     offset = parse_offset(offset_text)
     with boundary(rule="IDX1-006", field="idx1", offset=offset):
@@ -149,7 +149,7 @@ def read_published(source: Source, offset_text: str) -> set[str]:
 
 
 def published_payload(values: Iterable[str]) -> bytes:
-    """Join values as the published writer does, in the order given (there: that of a hash set)."""
+    """Join values as the published writer does, in the given order; the published writer uses the order of a hash set."""
     return SEPARATOR.join(values).encode()
 
 
@@ -181,9 +181,9 @@ def decode_payload(payload: bytes) -> str:
 
 # --8<-- [start:exact]
 def exact_values(payload: bytes) -> list[str]:
-    r"""Split a payload at line feeds and at nothing else: the values as they were written.
+    r"""Split a payload only at line feeds: the values as they were written.
 
-    An empty payload is one empty value; whether it was written for an empty set, only the column knows.
+    An empty payload is one empty value; only the column shows whether the set was empty.
 
     >>> exact_values(b"a\n"), exact_values(b"a\r\nb"), exact_values(b"")
     (['a', ''], ['a\r', 'b'], [''])
@@ -195,11 +195,11 @@ def exact_values(payload: bytes) -> list[str]:
 
 
 LOSSY_ENDING = b"\r\n"
-"""Each of them in a payload loses a carriage return."""
+"""The bytes that lose a carriage return wherever they occur in a payload."""
 
 
 class Loss(Enum):
-    """The shapes of a payload from which the published reader loses a value."""
+    """The patterns in a payload at which the published reader loses a value or a part of it."""
 
     EMPTY_LAST = "the last value is empty"
     CARRIAGE_RETURN = "a value that is not the last ends in a carriage return"
@@ -209,7 +209,7 @@ def losses(payload: bytes) -> Iterator[tuple[Loss, int, str]]:
     """Yield every place where the published reading loses a value.
 
     Returns:
-        The shape, the position in the payload, and the value that is lost.
+        The pattern, the position in the payload, and the value that is lost.
     """
     decode_payload(payload)
     yield from carriage_return_losses(payload)
@@ -226,7 +226,7 @@ def carriage_return_losses(payload: bytes) -> Iterator[tuple[Loss, int, str]]:
 
 
 def empty_last_losses(payload: bytes) -> Iterator[tuple[Loss, int, str]]:
-    """The loss of a payload by `Loss.EMPTY_LAST`, if there is one."""
+    """The loss of a payload by `Loss.EMPTY_LAST`, if it has one."""
     if payload.endswith(b"\n"):
         yield Loss.EMPTY_LAST, len(payload) - 1, ""
 
@@ -236,9 +236,9 @@ def empty_last_losses(payload: bytes) -> Iterator[tuple[Loss, int, str]]:
 
 # --8<-- [start:lossless]
 def lossless_order(values: Iterable[str]) -> list[str]:
-    r"""Order distinct values so that the published reader gets all of them back, the same order every time.
+    r"""Order distinct values deterministically so that the published reader gets all of them back.
 
-    By code point, except that the one value ending in a carriage return, if any, comes last.
+    They are in code point order, but a value that ends in a carriage return, of which there is at most one, comes last.
 
     >>> lossless_order(["b", "", "a\r", "a"])
     ['', 'a', 'b', 'a\r']
@@ -247,7 +247,7 @@ def lossless_order(values: Iterable[str]) -> list[str]:
     ValueError: IDX1 cannot hold 'a\nb': a line feed separates values
 
     Raises:
-        ValueError: A value that the format cannot hold, named in the message.
+        ValueError: The format cannot hold a value, which the message names.
     """
     ordered = sorted(set(values))
     for value in ordered:
@@ -294,7 +294,7 @@ class Layout(Enum):
 
 @dataclass(frozen=True)
 class Blob:
-    """A blob found in a file. ``start`` and ``end`` are file offsets, ``payload`` its bytes without header."""
+    """A blob in a file. ``start`` and ``end`` are file offsets, ``payload`` its bytes without header."""
 
     layout: Layout
     start: int
@@ -304,7 +304,7 @@ class Blob:
 
 
 def read_header(source: Source, offset: int) -> int:
-    """Read magic and length at ``offset``; return the length, whatever it says.
+    """Read magic and length at ``offset``; return the length without checking it.
 
     Raises:
         Malformed: Rule IDX1-005 (no room for a header), IDX1-006 (another magic).
@@ -326,7 +326,7 @@ def read_header(source: Source, offset: int) -> int:
 
 
 def length_field(source: Source, offset: int) -> int | None:
-    """The number in the place of the length of a blob at ``offset``; ``None`` where the file ends before."""
+    """The length field of a blob at ``offset``; ``None`` if the file ends before the end of the field."""
     place = offset + MAGIC_SIZE
     if place + HEADER_SIZE - MAGIC_SIZE > source.size:
         return None
@@ -334,7 +334,7 @@ def length_field(source: Source, offset: int) -> int | None:
 
 
 def read_blob(source: Source, offset: int, body_end: int) -> Blob:
-    """Read a blob of the published layout; a payload that reaches beyond ``body_end``, where the footer begins, is not read.
+    """Read a blob of the published layout; a payload beyond ``body_end``, where the footer begins, is refused.
 
     Raises:
         Malformed: Rules IDX1-005, IDX1-006, IDX1-008.
@@ -355,7 +355,7 @@ def read_blob(source: Source, offset: int, body_end: int) -> Blob:
 
 
 def read_draft_g0(source: Source, offset: int, length: int, body_end: int) -> Blob:
-    """Read a payload without header, as the first draft wrote it.
+    """Read a payload without header, the layout of the first draft.
 
     Raises:
         Malformed: Rule IDX1-008.

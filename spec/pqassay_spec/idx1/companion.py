@@ -1,7 +1,7 @@
-"""The companion record of an IDX1 index: what the format itself cannot say.
+"""The companion record of an IDX1 index: facts that the format itself does not have.
 
-A second footer key, ours, whose value is a JSON object: which column the index describes, how many rows, values and
-nulls it was made from, and that no value was altered.  Readers that do not know the key lose nothing.
+It is the JSON object in a second footer key, which is ours. It states the column that the index describes, how many rows, values
+and nulls it was made from, and that no value was altered.  Readers that do not know the key lose nothing.
 
 Source: chapter ``idx1.md``, section "The companion key".
 """
@@ -66,7 +66,7 @@ class Companion:
 
 
 def blob_crc(blob: bytes) -> int:
-    """CRC-32 of a blob as the companion record holds it.
+    """The CRC-32 of a blob, for the companion record.
 
     >>> from pqassay_spec.idx1.blob import build_blob
     >>> blob_crc(build_blob({"foo", "bar"}))
@@ -78,7 +78,7 @@ def blob_crc(blob: bytes) -> int:
 def make_companion(
     blob: bytes, *, offset: int, column: Sequence[str], row_count: int, value_count: int, null_count: int
 ) -> Companion:
-    """The companion record of a blob that holds every value of a column."""
+    """The companion record for a blob with all values of a column."""
     return Companion(
         column=tuple(column),
         offset=offset,
@@ -92,7 +92,7 @@ def make_companion(
 
 
 def companion_disagreements(record: Companion, blob: Blob, raw: bytes) -> Iterator[tuple[str, int, int]]:
-    """Yield name, recorded value and true value of every member that disagrees with the blob, whose bytes are ``raw``.
+    """Yield name, recorded value and true value of every member that disagrees with the blob; ``raw`` are the bytes of the blob.
 
     Raises:
         Malformed: Rule IDX1-010, the payload is not UTF-8.
@@ -112,7 +112,7 @@ def companion_disagreements(record: Companion, blob: Blob, raw: bytes) -> Iterat
 def why_not_trusted(
     record: Companion, blob: Blob, raw: bytes, *, row_count: int, columns: Iterable[SchemaLeaf]
 ) -> str:
-    """The reason why a companion record counts for nothing; empty if it may be trusted."""
+    """The reason why a companion record must be ignored; empty if it may be trusted."""
     for name, there, here in companion_disagreements(record, blob, raw):
         return f"its {name} is {there}, the blob's is {here}"
     if record.row_count != row_count:
@@ -123,7 +123,7 @@ def why_not_trusted(
 
 
 def is_described(column: Sequence[str], columns: Iterable[SchemaLeaf]) -> bool:
-    """Whether a path names one string column with one value a row, which is what an index can describe."""
+    """Whether a path names exactly one column that an index can describe: a string column with one value a row."""
     named = [leaf for leaf in columns if leaf.is_at(column)]
     return len(named) == 1 and is_string(named[0]) and not named[0].max_repetition_level
 
@@ -135,7 +135,7 @@ def parse_companion(text: str) -> Companion:
     """Parse the companion record. Members that are not declared are ignored.
 
     Raises:
-        Malformed: Rule IDX1-020: no JSON object, or a member that is missing or of another type.
+        Malformed: Rule IDX1-020: not a JSON object, or a member is missing or has another type.
     """
     field = f"key {COMPANION_KEY}"
     try:

@@ -1,10 +1,10 @@
-"""The index directory among the parts of a file: its entries, their blobs, and what follows from where these are.
+"""The index directory among the parts of a file: its entries, their blobs, and the values that follow from their places.
 
 Members have the names of the grammar: ``directory.entries[0].head.crc32``, ``directory.entries[0].blob.heads[1].flags``.  A blob
-is taken apart where it is not compressed and its structure can be read; otherwise it is bytes.  What ties an entry to its data,
-``row_count``, ``shape`` and ``content``, is never computed again: data that change leave the entry stale, as they do in life.
+is parsed if it is not compressed and its structure can be read; otherwise it is bytes.  The members that tie an entry to its
+data, ``row_count``, ``shape`` and ``content``, are never computed again: an entry becomes stale when its data change, as in practice.
 
-Only the first key with a directory is taken apart; others keep their text.
+Only the first key with a directory is parsed; others keep their text.
 
 Source: chapter ``directory.md``.
 """
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from pqassay_spec.mutation.file_tree import FileTree
 
 Members = dict[str, Any]
-"""A structure by the names of its members."""
+"""A structure as a mapping from member names to values."""
 
 BLOB = "blob"
-"""Member of an entry: its blob, taken apart, or the bytes as stored; ``None`` where it is elsewhere."""
+"""Member of an entry: its parsed blob, or the bytes as stored; ``None`` if the blob is elsewhere."""
 
 PLACED = "placed"
-"""Member of an entry that no byte holds: the path of the piece of the body that its blob is."""
+"""Member of an entry that is not stored in the file: the path of the piece of the body that is its blob."""
 
 _GRAMMARS: Mapping[int, AnyConstruct] = {
     IndexType.DISTINCT_SET: distinct_set.SETS,
@@ -51,11 +51,11 @@ SHARED = "idx1"
 """The path of the piece that an entry of type IDX1 may share with the key of IDX1."""
 
 Body = Callable[[int, int], bytes]
-"""Reads bytes of the file, given start and end."""
+"""Reads bytes of the file from a start to an end offset."""
 
 
 def members_of(pair: KeyValue) -> Members | None:
-    """The members of a directory that can be read whole; ``None`` of others."""
+    """The members of a directory that can be read as a whole; otherwise ``None``."""
     try:
         data = entries.decode_text(pair.value or "")
         entries.read_directory(data)
@@ -88,7 +88,7 @@ def find_blobs(
 
 
 def taken_apart(entry: Members, stored: bytes) -> Members | bytes:
-    """The members of a blob; its bytes, if they cannot be taken apart and put together again."""
+    """The members of a blob; its bytes, if it cannot be parsed and built again."""
     grammar = _GRAMMARS.get(entry["head"]["type"])
     if grammar is None or entry["head"]["codec"] != CompressionCodec.UNCOMPRESSED or len(stored) > MOST:
         return stored
@@ -101,7 +101,7 @@ def taken_apart(entry: Members, stored: bytes) -> Members | bytes:
 
 
 MOST = 1 << 20
-"""Bytes of a blob that is taken apart."""
+"""Most bytes of a blob that is parsed."""
 
 
 def blob_bytes(entry: Members) -> bytes:
@@ -114,7 +114,7 @@ def blob_bytes(entry: Members) -> bytes:
 
 
 def grammar_of(blob: Members) -> AnyConstruct:
-    """The grammar of a blob that was taken apart, by its members: its entry may name another type by now."""
+    """The grammar of a parsed blob, from its members: a mutation may have changed the type in its entry."""
     names = set(blob)
     return next(
         grammar
@@ -124,7 +124,7 @@ def grammar_of(blob: Members) -> AnyConstruct:
 
 
 def directory_bytes(directory: Members) -> bytes:
-    """The decoded bytes of the key's value, whatever they say about themselves."""
+    """The decoded bytes of the key's value, built from the members even if they are inconsistent."""
     out = b""
     for member in cast("list[Any]", entries.DIRECTORY.subcons):
         if member.name == "entries":
@@ -146,7 +146,7 @@ def text_of(directory: Members) -> str:
 
 
 def write_extension(tree: FileTree) -> None:
-    """Bring the footer's extension up to date with the blobs that are placed there, one after the other where they were; another program's stays."""
+    """Write the blobs that are placed in the footer's extension, in their order; an extension of another program stays."""
     if tree.directory is None or placement.has_other_extension(tree.footer):
         return
     placed = [entry for entry in tree.directory["entries"] if _is_in_extension(entry)]
@@ -167,7 +167,7 @@ def _is_in_extension(entry: Members) -> bool:
 
 
 def derived_of_directory(tree: FileTree, starts: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str, Any]]:
-    """Yield path and value of everything that follows from the layout, what others follow from first."""
+    """Yield path and value of everything that follows from the layout; a value comes before those that depend on it."""
     directory = tree.directory
     if directory is None:
         return
@@ -234,12 +234,12 @@ def _position(tree: FileTree) -> int:
 
 
 def has_key(tree: FileTree) -> bool:
-    """Whether the key is there still."""
+    """Whether the key still exists."""
     return any(pair.key == entries.KEY for pair in tree.footer.key_value_metadata or [])
 
 
 def leaves_of(text: str) -> list[Leaf]:
-    """The leaves of a directory, by their places among the decoded bytes; none if it cannot be read."""
+    """The leaves of a directory, by offsets in the decoded bytes; an empty list if it cannot be read."""
     try:
         return entries.trace_directory(entries.decode_text(text))
     except FormatError:
@@ -247,7 +247,7 @@ def leaves_of(text: str) -> list[Leaf]:
 
 
 def with_raw(text: str, path: str, raw: bytes) -> str:
-    """The value of the key with other bytes in the place of a leaf; no checksum is corrected.
+    """The value of the key after replacing the bytes of a leaf; no checksum is corrected.
 
     Raises:
         KeyError: There is no such leaf.
@@ -263,7 +263,7 @@ def with_raw(text: str, path: str, raw: bytes) -> str:
 
 
 def _members(parsed: Any) -> Any:
-    """What construct parsed, as plain dictionaries and lists."""
+    """The result of a construct parser as plain dictionaries and lists."""
     if isinstance(parsed, dict):
         items = cast("dict[str, Any]", parsed).items()
         return {name: _members(value) for name, value in items if not name.startswith("_")}

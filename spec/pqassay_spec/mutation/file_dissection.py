@@ -1,6 +1,6 @@
-"""Taking a whole file apart: every structure parsed, so that one thing in it can be changed and nothing else.
+"""Parse a whole Parquet file into a tree of its parts, so that a single part can be changed.
 
-`pqassay_spec.mutation.file_layout.put_together` makes a file of the parts again.
+`pqassay_spec.mutation.file_layout.put_together` builds a file from the parts again.
 
 Source: chapters ``parquet_file.md`` and ``idx1.md``.
 """
@@ -98,7 +98,7 @@ def _add_gap(tree: FileTree, raw: bytes) -> None:
 def _chunk_pieces(
     source: Source, declared: Any, chunk: ChunkParts, path: str
 ) -> Iterator[tuple[int, int, str, Callable[[], bytes]]]:
-    """Yield start, end, path and builder of everything that a chunk has in the body, and fill the chunk."""
+    """Yield start, end, path and builder of each part of a chunk in the body, and store the parts in the chunk."""
     facts = declared.meta_data
     start = chunk_start(declared)
     if facts is not None and start is not None and not declared.file_path:
@@ -124,7 +124,7 @@ def _chunk_pieces(
 
 
 def _built_index(chunk: ChunkParts, name: str, encoded: EncodedStruct) -> bytes:
-    """The bytes of the index that the chunk has now: two chunks may have exchanged theirs."""
+    """The bytes of the chunk's current index: two chunks may have exchanged theirs."""
     return encoded.build(getattr(chunk, name))
 
 
@@ -152,7 +152,7 @@ def _whole(kind: type[Any], raw: bytes, offset: int) -> Any:
 def _index_piece(
     source: Source, tree: FileTree, end: int
 ) -> Iterator[tuple[int, int, str, Callable[[], bytes]]]:
-    """Find the blob that the key points to; a key that points to none is left alone."""
+    """Find the blob that the key points to; if there is no blob, the key is left alone."""
     texts = {pair.key: pair.value for pair in reversed(tree.footer.key_value_metadata or [])}
     try:
         offset = idx1.parse_offset(texts.get(idx1.KEY) or "")
@@ -174,7 +174,7 @@ def _index_piece(
 def _directory_pieces(
     source: Source, tree: FileTree, others: list[tuple[int, int, str, Callable[[], bytes]]], end: int
 ) -> Iterator[tuple[int, int, str, Callable[[], bytes]]]:
-    """Find the index directory, and those of its blobs in the body that share no byte with anything else."""
+    """Find the index directory, and its blobs in the body that do not overlap anything else."""
     pair = pair_with(tree, directory_entries.KEY)
     tree.directory = directory_tree.members_of(pair) if pair else None
     if tree.directory is None:

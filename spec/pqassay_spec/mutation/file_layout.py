@@ -1,7 +1,7 @@
-"""Everything that follows from the places of the parts of a file: offsets, lengths, counts, checksums.
+"""Everything that follows from the places of the parts of a Parquet file: offsets, lengths, counts, checksums.
 
-All of it is computed from the bytes that are there, never from another field that says so and may be wrong.  It is
-written only where it was true before, so that a file whose writer leaves a field at 0 keeps its 0.
+Each value is computed from the actual bytes, never from another field, which may be wrong.  It is
+only written if it was right before, so a field that the writer left at 0 stays 0.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pqassay_spec.parquet.thrift import CompressionCodec, PageType
 I64_MAX = (1 << 63) - 1
 
 MOST_ROUNDS = 8
-"""Layouts that are tried until offsets, which are stored with as many bytes as they need, move nothing any more."""
+"""Most layouts to try until all offsets are stable: their own width depends on their value."""
 
 
 def put_together(tree: FileTree, frozen: Collection[str] = ()) -> bytes:
-    """Lay the parts out and write what follows from the layout, where it did so before.
+    """Lay the parts out and update the values that follow from the layout, if they were right before.
 
     Args:
         tree: The parts.
@@ -48,12 +48,12 @@ def put_together(tree: FileTree, frozen: Collection[str] = ()) -> bytes:
 
 
 def live_paths(tree: FileTree, starts: dict[str, tuple[int, int]]) -> set[str]:
-    """The paths whose value is what follows from the layout."""
+    """The paths whose current value equals the value from the layout."""
     return {path for path, value in derived(tree, starts) if get(tree, path) == value}
 
 
 def derived(tree: FileTree, starts: dict[str, tuple[int, int]] | None = None) -> Iterator[tuple[str, Any]]:
-    """Yield path and value of everything that follows from the layout, what others follow from first.
+    """Yield path and value of everything that follows from the layout; a value comes before those that depend on it.
 
     ``starts`` are start and length of every piece of the body, if they are known.
     """
@@ -125,7 +125,7 @@ def _derived_of_pages(chunk: ChunkParts, path: str, start: int, *, plain: bool) 
 def _derived_of_row_group(
     tree: FileTree, starts: dict[str, tuple[int, int]], number: int
 ) -> Iterator[tuple[str, Any]]:
-    """Sizes, start and rows of a row group, from its pages: never from another field of the footer, which may lie."""
+    """Sizes, start and rows of a row group, from its pages and not from other fields of the footer, which may be wrong."""
     path = f"footer.row_groups[{number}]"
     chunks = tree.row_groups[number].columns
     places = [starts.get(f"row_groups[{number}].columns[{ordinal}].pages") for ordinal in range(len(chunks))]
@@ -146,7 +146,7 @@ def _uncompressed_size(chunk: ChunkParts) -> int:
 
 
 def _rows(tree: FileTree, number: int) -> int | None:
-    """Rows of a row group, from the page headers of a column with one value a row; ``None`` without one."""
+    """Rows of a row group, from the page headers of a column with one value a row; ``None`` without such a column."""
     for leaf, chunk in zip(tree.leaves, tree.row_groups[number].columns, strict=False):
         counts = _value_counts(chunk)
         if not leaf.max_repetition_level and None not in counts:
@@ -160,7 +160,7 @@ def _value_counts(chunk: ChunkParts) -> list[int | None]:
 
 
 def _sum(path: str, parts: list[int | None]) -> Iterator[tuple[str, int]]:
-    """A path with its sum; nothing if a part is missing or the sum fits into no field."""
+    """A path with its sum; nothing if a part is missing or the sum does not fit into a field."""
     known = [part for part in parts if part is not None]
     if len(known) == len(parts) and -I64_MAX <= sum(known) <= I64_MAX:
         yield path, sum(known)

@@ -1,4 +1,4 @@
-"""The mutations that the grammar of Parquet files makes possible, see `pqassay_spec.mutation.possible`."""
+"""The mutations that the grammar of Parquet files suggests; see `pqassay_spec.mutation.possible`."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from pqassay_spec.parquet.file import HEAD, TAIL
 def mutations_of_file(data: bytes) -> Iterator[Mutation]:
     """Yield the mutations that the grammar suggests for every field of a Parquet file.
 
-    Integers become 0, one more, one less, and the ends of their range; text and bytes become empty, longer
-    and no UTF-8; magics change a letter; optional and required fields go; elements go, come twice and change
-    places; bits turn; the file is cut at the edge of every leaf.
+    Integers become 0, one more, one less, and the ends of their range. Text and bytes become empty, longer
+    and invalid UTF-8. A letter of each magic changes. Optional and required fields are removed; elements are
+    removed, duplicated and moved. Bits are inverted, and the file is cut at the edge of every leaf.
 
     Raises:
         FormatError: The file cannot be taken apart.
@@ -66,7 +66,7 @@ def _of_index(tree: FileTree) -> Iterator[Mutation]:
 
 
 def _of_directory(tree: FileTree) -> Iterator[Mutation]:
-    """Every field of the directory with its checksum corrected, and without; every field of blobs that are taken apart."""
+    """Mutations of every field of the directory, with and without a corrected checksum, and of every field of parsed blobs."""
     if tree.directory is None:
         return
     for member in cast("list[Any]", entries.DIRECTORY.subcons):

@@ -1,4 +1,4 @@
-"""Operators of mutations for Parquet files, where they do more than to every tree.
+"""Operators of mutations that do more for Parquet files than for other trees.
 
 Source: chapters ``parquet_file.md`` and ``idx1.md``.
 """
@@ -36,10 +36,10 @@ from pqassay_spec.parquet.file import TAIL, read_footer, read_framing, trace_fil
 from pqassay_spec.parquet.thrift import BloomFilterHeader, KeyValue
 
 BLOBS = "directory.blobs["
-"""Begins the path of a piece of the body that is a blob of the index directory."""
+"""Prefix of the path of a piece of the body that is a blob of the index directory."""
 
 UNKNOWN = ".unknown_"
-"""Stands in the path of a field that no declaration knows; its bytes are those of the trace."""
+"""Part of the path of an undeclared field, whose bytes come from the trace."""
 
 
 def _set(tree: FileTree, path: str, to: Any) -> None:
@@ -67,7 +67,7 @@ def _declared(tree: FileTree, path: str) -> Any:
 
 
 def _built(kind: Any, value: Any) -> Any:
-    """A value of a declared type, in which structs are given by the names of their members."""
+    """A value of a declared type, built from the names of members for structs."""
     if isinstance(value, list):
         element = kind.element if isinstance(kind, ListOf) else None
         return [_built(element, item) for item in value]
@@ -81,7 +81,7 @@ def _built(kind: Any, value: Any) -> Any:
 
 
 def _set_layout(tree: FileTree, layout: str) -> None:
-    """A draft carries the length in a key of its own, behind that of the offset."""
+    """Change the layout of the index; a draft stores the length in its own key, after the key of the offset."""
     pairs = tree.footer.key_value_metadata or []
     if layout != idx1.Layout.PUBLISHED.value and pair_with(tree, idx1.LENGTH_KEY) is None and tree.idx1:
         place = next(index for index, pair in enumerate(pairs) if pair.key == idx1.KEY)
@@ -89,7 +89,7 @@ def _set_layout(tree: FileTree, layout: str) -> None:
 
 
 def _forget_companion(tree: FileTree, path: str) -> None:
-    """A companion record whose text is given is not made from its members any more."""
+    """Forget the members of a companion record whose text is set: it is no longer built from them."""
     pairs = tree.footer.key_value_metadata or []
     if any(
         pair.key == idx1.COMPANION_KEY and path.startswith(f"footer.key_value_metadata[{index}]")
@@ -99,7 +99,7 @@ def _forget_companion(tree: FileTree, path: str) -> None:
 
 
 def _remove(tree: FileTree, path: str, to: Any) -> None:
-    """Also remove a required field, or a piece of the body; with an index of pages goes what the footer says about it."""
+    """Also remove a required field, or a piece of the body; if a page index is removed, its fields in the footer are, too."""
     pieces = [piece for piece in tree.body if piece.path == path]
     get(tree, path)
     _forget_companion(tree, path)
@@ -117,7 +117,7 @@ def _remove(tree: FileTree, path: str, to: Any) -> None:
 
 
 def _insert(tree: FileTree, path: str, to: Any) -> None:
-    """Insert a key-value pair before the one at an index, or an index (``idx1``) or a bloom filter behind the body."""
+    """Insert a key-value pair before an index, or an index (``idx1``) or a bloom filter at the end of the body."""
     if path == "idx1":
         _insert_index(tree, to["payload"])
     elif path.endswith(".bloom_filter"):
@@ -151,7 +151,7 @@ def _insert_bloom_filter(tree: FileTree, path: str, bitset: bytes) -> None:
 
 
 def _displace(tree: FileTree, path: str, _: Any) -> None:
-    """Record everything behind a piece of the body as if the piece were not there, as a writer does that did not count it."""
+    """Record everything after a piece of the body as if the piece did not exist, like a writer that forgot to count it."""
     if not any(piece.path == path for piece in tree.body):
         raise KeyError(path)
     tree.uncounted = path
@@ -168,10 +168,10 @@ FILE_OPERATORS: Mapping[str, Operator] = {
 
 
 def traced_file(data: bytes) -> list[Leaf]:
-    """The leaves of everything that a whole Parquet file holds, in the order of their bytes.
+    """The leaves of everything in a whole Parquet file, in the order of their bytes.
 
-    The bodies of pages and the bitsets of bloom filters are one leaf each. A file that cannot be taken apart is traced
-    outside its row groups only.
+    The bodies of pages and the bitsets of bloom filters are one leaf each. A file that cannot be parsed is only traced
+    outside its row groups.
     """
     source = BytesSource(data)
     leaves = trace_file(source)

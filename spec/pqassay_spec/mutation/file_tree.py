@@ -1,7 +1,7 @@
 """The parts of a Parquet file, each parsed, in the order of the bytes.
 
-A `FileTree` is made by `pqassay_spec.mutation.file_dissection`; `serialised` gives its bytes.  What follows from
-the places of the parts is in `pqassay_spec.mutation.file_layout`.
+`pqassay_spec.mutation.file_dissection` makes a `FileTree`; `serialised` returns its bytes.  Values that follow from
+the places of the parts are in `pqassay_spec.mutation.file_layout`.
 
 Source: chapters ``parquet_file.md`` and ``idx1.md``.
 """
@@ -33,9 +33,9 @@ from pqassay_spec.parquet.thrift import (
 
 
 class EncodedStruct:
-    """A Thrift struct of the file, which keeps its bytes as long as nothing in it changes.
+    """A Thrift struct of the file, which keeps its original bytes until it changes.
 
-    Writers encode the same struct in more than one way; what is not touched shall not change.
+    Writers encode the same struct in different ways; an unchanged struct must not change its bytes.
     """
 
     def __init__(self, record: Record, raw: bytes) -> None:
@@ -43,7 +43,7 @@ class EncodedStruct:
         self.original = decode(type(record), raw)[0]
 
     def build(self, record: Record) -> bytes:
-        """The bytes of the struct as it is now."""
+        """The bytes of the struct with its current values."""
         if record == self.original:  # to compare takes far less time than to build
             return self.raw
         built = _built(record)
@@ -51,7 +51,7 @@ class EncodedStruct:
 
     @cached_property
     def _rebuilt(self) -> bytes:
-        """The bytes of the original as this package writes it; the same for every layout that is tried."""
+        """The bytes of the original struct as this package encodes it; the same for every layout that is tried."""
         return _built(self.original)
 
 
@@ -100,7 +100,7 @@ class RowGroupParts:
 
 @dataclass
 class Index:
-    """An IDX1 blob, in the layout that ``layout`` names."""
+    """An IDX1 blob in the layout of ``layout``."""
 
     magic: bytes
     length: int
@@ -108,7 +108,7 @@ class Index:
     layout: str = idx1.Layout.PUBLISHED.value
 
     def build(self) -> bytes:
-        """The bytes of the blob; draft G0 is the payload alone."""
+        """The bytes of the blob; in draft G0, these are only the payload."""
         draft = self.layout == idx1.Layout.DRAFT_G0.value
         return built(idx1.DRAFT_G0_BLOB if draft else idx1.BLOB, vars(self))
 
@@ -118,8 +118,8 @@ class Piece:
     """A run of bytes in the body.
 
     Attributes:
-        path: Where the tree holds it; empty for bytes that belong to no structure.
-        build: Makes its bytes.
+        path: Its place in the tree; empty for bytes that do not belong to a structure.
+        build: Returns its bytes.
     """
 
     path: str
@@ -128,7 +128,7 @@ class Piece:
 
 @dataclass
 class FileTree:
-    """A file taken apart. Paths into it look like ``row_groups[0].columns[1].pages[0].header.crc``.
+    """A parsed file. Paths into it look like ``row_groups[0].columns[1].pages[0].header.crc``.
 
     Attributes:
         head: The member ``magic``.
@@ -136,17 +136,17 @@ class FileTree:
         idx1: The embedded index, if there is one that can be read.
         companion: The members of its companion record, if that is a JSON object.
         footer: The footer.
-        encoded_footer: Its bytes.
-        footer_rest: Bytes that the footer length counts, behind its struct.
+        encoded_footer: The bytes of the footer.
+        footer_rest: Bytes after the footer's struct that the footer length counts.
         tail: The members ``footer_length`` and ``magic``.
-        body: The order of the body.
-        leaves: The leaf columns, as they were.
-        live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
-        patch: Path of a leaf in the trace of the footer, of an index or of the header of a bloom filter (a length, a count,
-            the header of a field), and the bytes to put there.
-        directory: The members of the index directory of the first key that holds one, if it can be read; see `directory_tree`.
-        uncounted: Path of a piece whose bytes a careless writer did not count: everything behind it is
-            recorded too early by its length.
+        body: The pieces of the body, in order.
+        leaves: The leaf columns of the original file.
+        live: Paths whose value followed from the layout in the original file; only these are recomputed.
+        patch: Path of a leaf (a length, a count, the header of a field) and the bytes to put there. The leaf is in the trace of the
+            footer, of an index or of the header of a bloom filter.
+        directory: The members of the first index directory, if it can be read; see `directory_tree`.
+        uncounted: Path of a piece that a careless writer did not count: the recorded offsets after it are
+            too small by its length.
     """
 
     head: dict[str, Any]
@@ -174,7 +174,7 @@ def pair_with(tree: FileTree, key: str) -> KeyValue | None:
 
 
 def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
-    """The bytes of the tree, and the recorded start and the length of every piece of the body."""
+    """The bytes of the tree, with the recorded start and the length of every piece of the body."""
     out = bytearray(built(HEAD, tree.head))
     starts: dict[str, tuple[int, int]] = {}
     missing = 0
@@ -199,7 +199,7 @@ def footer_bytes(tree: FileTree) -> bytes:
 
 
 def can_patch(tree: FileTree, path: str) -> bool:
-    """Whether a path leads into a struct whose bytes can be patched."""
+    """Whether a path is inside a struct whose bytes can be patched."""
     pieces = [(piece.path, PATCHED.get(piece.path.rpartition(".")[2])) for piece in tree.body]
     roots = ["footer", *(f"{place}{kind[1]}" for place, kind in pieces if kind is not None)]
     return any(_is_within(path, root) for root in roots)
@@ -214,11 +214,11 @@ PATCHED: dict[str, tuple[type[Record], str]] = {
     "offset_index": (OffsetIndex, ""),
     "bloom_filter": (BloomFilterHeader, ".header"),
 }
-"""Pieces of the body that begin with a struct: its type, and its path below theirs."""
+"""Pieces of the body that begin with a struct: its type, and its path relative to the piece."""
 
 
 def _patched(tree: FileTree, built: bytes, kind: type[Record], root: str) -> bytes:
-    """Bytes that begin with a struct, with the patch if it is one of this struct."""
+    """Bytes that begin with a struct, with the patch if its path is in this struct."""
     if tree.patch is None or not _is_within(tree.patch[0], root):
         return built
     path, raw = tree.patch
@@ -229,7 +229,7 @@ def _patched(tree: FileTree, built: bytes, kind: type[Record], root: str) -> byt
 
 
 def _write_companion(tree: FileTree) -> None:
-    """Bring the text of the companion key up to date, if it was made from the members."""
+    """Update the text of the companion key, if it is built from the members."""
     pair = pair_with(tree, idx1.COMPANION_KEY)
     if tree.companion is not None and pair is not None:
         members: dict[str, Any] = {**tree.companion, "column": tuple(tree.companion["column"])}

@@ -1,11 +1,11 @@
-"""Mutations: how a good file becomes one that is wrong in one chosen way.
+"""Mutations: how a valid file becomes one with a chosen error.
 
-A mutation names an operator, a path and, for some operators, a value.  The file is taken apart, the one thing is changed, and
-everything that follows from the layout is computed again, except at the named path: a payload that grows takes its length
-field, its checksum and the offsets behind it along; a length field that is set to something false stays false.  With
+A mutation names an operator, a path and, for some operators, a value.  The file is parsed, one part is changed, and
+everything that follows from the layout is computed again, except at the named path. If a payload grows, its length
+field, its checksum and all later offsets change with it; a length field that is set to a false value stays false.  With
 ``raw`` nothing is computed again: bytes are replaced in place.
 
-What a file is taken apart into depends on its form (`FORMS`). Which operators fit where follows from the grammar:
+The tree of a file depends on its form (`FORMS`). The grammar decides which operators fit where:
 `pqassay_spec.mutation.possible` lists them for every field.
 
     >>> Mutation("set", "idx1.magic", b"IDX2")
@@ -39,13 +39,13 @@ FormName = Literal["parquet", "pm"]
 
 @dataclass(frozen=True)
 class Form:
-    """A kind of file, as far as mutations need to know it.
+    """A kind of file, with the functions that mutations need.
 
     Attributes:
-        take_apart: Makes a tree of its bytes.
-        put_together: Makes bytes of the tree, with what follows from the layout, except the frozen paths.
-        derived: Everything in the tree that follows from its layout: its path, and the value that it should have.
-        operators: What can be done to the tree.
+        take_apart: Makes a tree from its bytes.
+        put_together: Makes bytes from the tree, with values that follow from the layout, except at the frozen paths.
+        derived: The path and the right value of everything in the tree that follows from its layout.
+        operators: The operators for the tree.
         traced: The leaves of everything in a file, in the order of their bytes.
     """
 
@@ -76,16 +76,16 @@ FORMS: Mapping[FormName, Form] = {
 
 
 TXN_FORM = Form(txn_tree.take_apart, txn_tree.put_together, txn_tree.derived, OPERATORS, lambda _: [])
-"""The form of a ``_txn``, which is looked at beside a ``_pm`` and never by itself."""
+"""The form of a ``_txn``, which is always checked beside a ``_pm``."""
 
 IN_DIRECTORY = "directory."
-"""Begins the paths of the fields of an index directory, which are in Base64."""
+"""Prefix of the paths of the fields of an index directory, which are in Base64."""
 
 IN_DATA = "data."
-"""Begins the paths of mutations that change the Parquet file beside a ``_pm`` file."""
+"""Prefix of the paths of mutations that change the Parquet file beside a ``_pm`` file."""
 
 IN_TXN = "txn."
-"""Begins the paths of mutations that change the ``_txn`` beside a ``_pm`` file."""
+"""Prefix of the paths of mutations that change the ``_txn`` beside a ``_pm`` file."""
 
 
 def form_of(file_name: str) -> FormName:
@@ -103,11 +103,11 @@ class Mutation(Closed):
 
     Attributes:
         op: Name of an operator of the file's form; with ``raw``, ``set`` or ``truncate``.
-        path: What is changed: a path into the tree, or that of a length, a count, a field's header or an unknown field in
-            the trace of a Parquet footer (``footer.schema:count``, ``footer.unknown_32767``), of an index or of a bloom
-            filter's header; with ``raw`` the path of any leaf of the trace.
+        path: The part to change. It is a path into the tree, or in the trace the path of a length, a count, a field's header or an
+            unknown field. The trace is that of a Parquet footer (``footer.schema:count``, ``footer.unknown_32767``), of an index or of
+            a bloom filter's header. With ``raw`` it is the path of any leaf of the trace.
         to: The operator's value, if it takes one.
-        raw: Whether nothing is computed again.
+        raw: Whether bytes are replaced in place, and nothing is computed again.
     """
 
     op: str
@@ -117,11 +117,11 @@ class Mutation(Closed):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The paths that keep what they were given."""
+        """The paths that keep their given value."""
         return (self.path, str(self.to)) if self.op == "swap" else (self.path,)
 
     def to_json(self) -> dict[str, Any]:
-        """The mutation as golden cases hold it: bytes become ``{"bytes": "<hex>"}``, great integers ``{"int": "<digits>"}``."""
+        """The mutation as JSON for golden cases: bytes are ``{"bytes": "<hex>"}``, large integers ``{"int": "<digits>"}``."""
         record: dict[str, Any] = {"op": self.op, "path": self.path}
         if self.to is not None:
             record["to"] = _to_json(self.to)
@@ -129,22 +129,22 @@ class Mutation(Closed):
 
     @staticmethod
     def from_json(record: dict[str, Any]) -> Mutation:
-        """Read what `to_json` gives."""
+        """Parse the result of `to_json`."""
         return Mutation(
             record["op"], record["path"], _from_json(record.get("to")), bool(record.get("raw", False))
         )
 
 
 class Inapplicable(ValueError):  # noqa: N818 - says what is wrong with the request, which is not an error of the file
-    """The mutation makes no sense for this file: no such path, a value of another type, or one that does not fit."""
+    """The mutation is impossible for this file: the path does not exist, or the value has another type or does not fit."""
 
 
 def mutate(data: bytes, mutation: Mutation, form: FormName = "parquet") -> bytes:
-    """Apply a mutation to a good file.
+    """Apply a mutation to a valid file.
 
     Raises:
-        FormatError: The file cannot be taken apart.
-        Inapplicable: See there.
+        FormatError: The file cannot be parsed.
+        Inapplicable: The mutation is impossible for this file.
     """
     return _mutated(data, mutation, FORMS[form])
 
@@ -166,7 +166,7 @@ def _mutated(data: bytes, mutation: Mutation, form: Form) -> bytes:
 
 
 def mutate_files(files: Mapping[str, bytes], name: str, mutation: Mutation) -> dict[str, bytes]:
-    """Apply a mutation to one of several files: to the named one, to the Parquet file or the ``_txn`` beside it (`IN_DATA`, `IN_TXN`).
+    """Apply a mutation to one of several files: the named file, or the Parquet file or ``_txn`` beside it (`IN_DATA`, `IN_TXN`).
 
     Raises:
         FormatError, Inapplicable: See `mutate`.
@@ -197,7 +197,7 @@ def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:
 
 
 def _raw_in_directory(data: bytes, mutation: Mutation) -> bytes:
-    """Replace decoded bytes of an index directory: only the key's value changes, and with it the footer's length."""
+    """Replace decoded bytes of an index directory: only the key's value and the footer's length change."""
     tree = file_dissection.take_apart(data)
     pair = pair_with(tree, directory_entries.KEY)
     if pair is None:

@@ -1,7 +1,7 @@
-"""The operators of mutations: what can be done to a tree, whatever kind of file it was taken from.
+"""The operators of mutations, for trees of all kinds of files.
 
-An operator takes the tree, a path into it and, if it needs one, a value.  Forms of files that need more bring operators of
-their own under the same names (`pqassay_spec.mutation.file_operators`).
+An operator takes the tree, a path into it and, if it needs one, a value.  Forms of files that need more define their own
+operators under the same names (`pqassay_spec.mutation.file_operators`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pqassay_spec.grammar.field_paths import get, put, steps
 Operator: TypeAlias = Callable[[Any, str, Any], None]
 """Takes a tree, a path and a value.
 
-Raises `KeyError` for a path that leads nowhere, and `TypeError` or `ValueError` where the operator makes no sense.
+Raises `KeyError` if the path does not exist, and `TypeError` or `ValueError` if the operator does not fit the value.
 """
 
 
 def add(tree: Any, path: str, to: Any) -> None:
-    """Add to a number, or put behind text, bytes or a list."""
+    """Add to a number, or append to text, bytes or a list."""
     put(tree, path, get(tree, path) + to)
 
 
@@ -30,7 +30,7 @@ def prepend(tree: Any, path: str, to: Any) -> None:
 
 
 def remove(tree: Any, path: str, _: Any) -> None:
-    """Remove an element of a list, or what may be absent."""
+    """Remove an element of a list, or an optional member."""
     owner, last = owner_of(tree, path)
     get(tree, path)
     if isinstance(owner, list):
@@ -42,7 +42,7 @@ def remove(tree: Any, path: str, _: Any) -> None:
 
 
 def duplicate(tree: Any, path: str, _: Any) -> None:
-    """Put a copy of an element behind it."""
+    """Insert a copy of an element after it."""
     owner, last = owner_of(tree, path)
     if not isinstance(owner, list) or not isinstance(last, int):
         raise TypeError("only elements of lists are duplicated")
@@ -50,7 +50,7 @@ def duplicate(tree: Any, path: str, _: Any) -> None:
 
 
 def insert(tree: Any, path: str, to: Any) -> None:
-    """Insert an element before the one at an index."""
+    """Insert an element before an index."""
     owner, last = owner_of(tree, path)
     if not isinstance(owner, list) or not isinstance(last, int):
         raise TypeError("only into lists something is inserted")
@@ -77,13 +77,13 @@ OPERATORS: Mapping[str, Operator] = {
 
 
 def thawed(live: Iterable[str], frozen: Collection[str]) -> set[str]:
-    """The live paths without those that keep their value and everything below these."""
+    """The live paths, without the frozen paths and everything below them."""
     kept = tuple(f"{path}{end}" for path in frozen for end in (".", "["))
     return {path for path in live if path not in frozen and not path.startswith(kept)}
 
 
 def owner_of(tree: Any, path: str) -> tuple[Any, str | int]:
-    """The owner of the thing at a path, and its name or index there."""
+    """The object that owns the value at a path, and the name or index of the value in it."""
     last = steps(path)[-1]
     end = len(path) - (len(f"[{last}]") if isinstance(last, int) else len(last))
     return get(tree, path[:end].rstrip(".")) if end > 0 else tree, last

@@ -1,9 +1,9 @@
-"""Taking a whole ``_pm`` file apart: every structure parsed, so that one thing in it can be changed and nothing else.
+"""Parse a whole ``_pm`` file into a tree of its parts, so that a single part can be changed.
 
-`pqassay_spec.mutation.pm_layout.put_together` makes a file of the parts again.
+`pqassay_spec.mutation.pm_layout.put_together` builds a file from the parts again.
 
-A file is taken apart if a reader can walk its chain of snapshots. What else is wrong with it, such as a reference that
-leads nowhere, is kept as it is: what nothing leads to belongs to the gaps.
+A file is parsed if a reader can walk its chain of snapshots. Other errors, such as a reference to
+nothing, are kept; bytes without a reference belong to the gaps.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -73,7 +73,7 @@ class _Candidate(NamedTuple):
 
 
 def _disjoint(candidates: Iterable[_Candidate], start: int, end: int) -> Iterator[_Candidate]:
-    """Those candidates within a range that overlap none before them, in the order of the bytes."""
+    """The candidates within a range that do not overlap an earlier one, in the order of the bytes."""
     for candidate in sorted(candidates):
         if start <= candidate.start and candidate.end <= end:
             yield candidate
@@ -139,7 +139,7 @@ def _snapshot(data: bytes, header: pm_header.Header, snapshot: pm_file.Snapshot)
 
 
 def _plain(parsed: Any) -> Any:
-    """A value that construct parsed, in lists and dictionaries."""
+    """A value that construct parsed, as lists and dictionaries."""
     if isinstance(parsed, dict):
         members = cast("dict[str, Any]", parsed).items()
         return {name: _plain(value) for name, value in members if not name.startswith("_")}
@@ -153,7 +153,7 @@ def _plain(parsed: Any) -> Any:
 def _place_body(
     data: bytes, header: pm_header.Header, snapshots: list[pm_file.Snapshot], tree: PmTree
 ) -> None:
-    """Fill the blocks, the gaps and the order behind the header, and what the entries refer to."""
+    """Set the blocks, the gaps and the order of the parts after the header, and the references of the entries."""
     footers = [_Candidate(one.start, one.size, Part("snapshots", one.number)) for one in snapshots]
     offsets = _free_of({offset for one in snapshots for offset in one.blocks}, header.block_size, footers)
     blocks = [_Candidate(start, start + header.block_size, Part("blocks", start)) for start in offsets]
@@ -185,7 +185,7 @@ def _place_body(
 def _bloom_offsets(
     tree: PmTree, header: pm_header.Header, snapshots: list[pm_file.Snapshot]
 ) -> dict[int, set[tuple[int, int]]]:
-    """For the offset of each block the bloom filters that it is said to hold: their offsets and positions."""
+    """The bloom filters that entries assign to the block at each offset: their offsets and positions."""
     filters: dict[int, set[tuple[int, int]]] = {}
     if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
         return filters
@@ -199,7 +199,7 @@ def _bloom_offsets(
 
 
 def _free_of(offsets: set[int], size: int, footers: list[_Candidate]) -> list[int]:
-    """The offsets of blocks that reach into no footer: the footers are there, whatever the entries say."""
+    """The offsets of blocks that do not overlap a footer: footers exist even if the entries contradict them."""
     return [
         offset
         for offset in sorted(offsets)
@@ -208,7 +208,7 @@ def _free_of(offsets: set[int], size: int, footers: list[_Candidate]) -> list[in
 
 
 def _padding_of(gap: bytes) -> tuple[bytes, bytes]:
-    """Take the padding off the end of a gap: all of a short one, of a long one the zeros."""
+    """Split the padding from the end of a gap: a short gap is all padding, and of a long gap the zeros are."""
     if len(gap) < ALIGNMENT:
         return b"", gap
     zeros = min(len(gap) - len(gap.rstrip(b"\0")), ALIGNMENT - 1)
@@ -218,7 +218,7 @@ def _padding_of(gap: bytes) -> tuple[bytes, bytes]:
 def _block(
     data: bytes, header: pm_header.Header, start: int, end: int, blooms: set[tuple[int, int]]
 ) -> tuple[BlockParts, int, dict[int, int]]:
-    """The block at an offset with what belongs to it, where that ends, and the offset of each bloom filter."""
+    """The block at an offset with its parts, the end of the block, and the offset of each bloom filter."""
     parsed = pm_block.read_block(BytesSource(data), header, start, end)
     block = BlockParts(
         key=0,
@@ -267,7 +267,7 @@ def _refer(
     keys: dict[int, int],
     blooms: dict[tuple[int, int], int],
 ) -> None:
-    """Note in the footers' entries which parts of the tree they refer to."""
+    """Store in the footers' entries the parts of the tree that they refer to."""
     for parsed, snapshot in zip(snapshots, tree.snapshots, strict=True):
         for entry, offset in zip(snapshot.row_group_entries, parsed.blocks, strict=True):
             entry[TARGET] = keys.get(offset)

@@ -1,7 +1,7 @@
 """Everything that follows from the places of the parts of a ``_pm`` file: offsets, lengths, counts, padding, checksums.
 
-All of it is computed from the bytes that are there, never from another field that says so and may be wrong.  It is
-written only where it was true before, so that what was wrong in a file stays wrong.
+Each value is computed from the actual bytes, never from another field, which may be wrong.  It is
+only written if it was right before, so existing errors in a file stay.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _CRC_TAIL = pm.CHECKSUM_SIZE + pm.TRAILER_SIZE
 
 
 def put_together(tree: PmTree, frozen: Collection[str] = ()) -> bytes:
-    """Lay the parts out and write what follows from the layout, where it did so before.
+    """Lay the parts out and update the values that follow from the layout, if they were right before.
 
-    Every field has its width, so that one round is enough: padding first, then places, then checksums.
+    Fields have a fixed width, so one round is enough: padding first, then places, then checksums.
 
     Args:
         tree: The parts.
@@ -51,12 +51,12 @@ def put_together(tree: PmTree, frozen: Collection[str] = ()) -> bytes:
 
 
 def live_paths(tree: PmTree) -> set[str]:
-    """The paths whose value is what follows from the layout."""
+    """The paths whose current value equals the value from the layout."""
     return {path for path, value in derived(tree) if get(tree, path) == value}
 
 
 def derived(tree: PmTree, realigned: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield path and value of everything that follows from the layout, what others follow from first."""
+    """Yield path and value of everything that follows from the layout; a value comes before those that depend on it."""
     laid = Serialised(tree, realigned)
     yield from _derived_of_header(tree, laid)
     for number, block in enumerate(tree.blocks):
@@ -128,7 +128,7 @@ def _derived_of_snapshot(tree: PmTree, number: int, laid: Serialised) -> Iterato
 def _announced(
     flags: int, owner: HeaderSections | SnapshotParts, declared: Sequence[pm.FeatureSection]
 ) -> int:
-    """Flags with the bits of the sections that are there, and without those of others."""
+    """Flags with exactly the bits of the sections that exist."""
     for section in declared:
         bits = int(section.bit)
         if section.bit is FooterFeature.COVERING_INDEX:
@@ -143,13 +143,13 @@ def _block(tree: PmTree, key: int | None) -> str | None:
 
 
 def _shifted(path: str, place: tuple[int, int] | None) -> Iterator[tuple[str, int]]:
-    """An offset as entries store it; nothing for what is not aligned, which no entry can refer to."""
+    """An offset as entries store it; nothing for an unaligned offset, which entries cannot express."""
     if place is not None and place[0] % ALIGNMENT == 0:
         yield path, place[0] >> BLOCK_SHIFT
 
 
 def _checksums(tree: PmTree, laid: Serialised) -> Iterator[tuple[str, int]]:
-    """The checksums, the oldest first: each covers the ones before, as they are by then."""
+    """The checksums, the oldest first: each covers the updated checksums before it."""
     content = Serialised(tree).content
     position, crc = pm.CRC_START, 0
     known = [number for number in range(len(tree.snapshots)) if f"snapshots[{number}]" in laid.places]

@@ -1,4 +1,4 @@
-"""The mutations that the grammar of ``_pm`` makes possible, see `pqassay_spec.mutation.possible`."""
+"""The mutations that the grammar of ``_pm`` suggests; see `pqassay_spec.mutation.possible`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from pqassay_spec.pm.trace import traced
 def mutations_of_pm(data: bytes) -> Iterator[Mutation]:
     """Yield the mutations that the grammar suggests for every field of a ``_pm`` file.
 
-    Numbers become 0, one more, one less, and the ends of their range; every bit of flags turns; names, statistics and bitsets
-    become empty, shorter, longer; elements and sections go, elements come twice and change places; the committed size
-    is that of every edge of a structure, and the file is cut at each.
+    Numbers become 0, one more, one less, and the ends of their range. Every bit of flags is inverted. Names, statistics and
+    bitsets become empty, shorter and longer. Elements and sections are removed; elements are duplicated and moved. The committed
+    size becomes the offset of every edge of a structure, and the file is cut at each edge.
 
     Raises:
         FormatError: The file cannot be taken apart.

@@ -1,10 +1,10 @@
 """The parts of a ``_pm`` file, each parsed, in the order of the bytes.
 
-A `PmTree` is made by `pqassay_spec.mutation.pm_dissection`; `Serialised` holds its bytes.  What follows from the places of
-the parts is in `pqassay_spec.mutation.pm_layout`.
+`pqassay_spec.mutation.pm_dissection` makes a `PmTree`; `Serialised` has its bytes.  Values that follow from the places of
+the parts are in `pqassay_spec.mutation.pm_layout`.
 
-Flat records are dictionaries with the names of the grammar's fields.  Some hold one member more, which no byte holds: the
-part of the file that they refer to, so that they go on referring to it when it moves.
+Flat records are dictionaries with the names of the grammar's fields.  Some have one more member, which is not stored in the
+file: the part of the file that they refer to, so the reference stays right when that part moves.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -30,8 +30,8 @@ ORDINAL = "ordinal"
 """Member of a column chunk: the position of its statistics in `Block.min_stats` and `Block.max_stats`."""
 
 TARGET = "target"
-"""Member of an entry of a footer: the `Block.key` that it refers to; of a bloom filter's entry, that and the position of
-the filter in `Block.bloom_filters`. ``None`` where it refers to nothing that the tree holds."""
+"""Member of an entry of a footer: the `Block.key` that it refers to; for a bloom filter's entry, that key and the position of
+the filter in `Block.bloom_filters`. ``None`` if the referenced part is not in the tree."""
 
 
 class Part(NamedTuple):
@@ -55,13 +55,13 @@ class BlockParts:
     """A row group's block with everything that belongs to it.
 
     Attributes:
-        key: Which block it is, whatever happens to the list of blocks.
+        key: Identifies the block, even after changes to the list of blocks.
         num_rows: Rows.
         column_chunks: The chunks.
-        min_stats, max_stats: The bytes of each statistic that is stored out of line, else ``None``.
-        bloom_filters: The filter of each column with bloom filters, by its position among them, else ``None``.
-        gaps: Runs of bytes between them that belong to no structure.
-        order: The parts behind the chunks, in the order of the bytes.
+        min_stats, max_stats: The bytes of each statistic that is stored out of line, or ``None``.
+        bloom_filters: For each column with bloom filters, in order, its filter or ``None``.
+        gaps: Runs of bytes between the parts that do not belong to a structure.
+        order: The parts after the chunks, in the order of the bytes.
         padding: The bytes before the block that align it.
     """
 
@@ -78,7 +78,7 @@ class BlockParts:
 
 @dataclass
 class HeaderSections:
-    """The sections at the end of the header, ``None`` where there is none."""
+    """The sections at the end of the header; ``None`` for a missing section."""
 
     bloom_filters: Flat | None = None
     squash_tracker: Flat | None = None
@@ -89,11 +89,11 @@ class SnapshotParts:
     """A footer with its trailer.
 
     Attributes:
-        key: Which snapshot it is, whatever happens to the list of snapshots.
+        key: Identifies the snapshot, even after changes to the list of snapshots.
         footer: Its fixed fields.
         row_group_entries, bloom_entries: Its entries.
         seq_txn, scratchpad, covering_index: Extensions of later revisions.
-        rest: Bytes behind all sections that are known.
+        rest: Bytes after all known sections.
         checksum, footer_length: Its end.
     """
 
@@ -111,20 +111,20 @@ class SnapshotParts:
 
 @dataclass
 class PmTree:
-    """A file taken apart. Paths into it look like ``blocks[0].column_chunks[1].num_values``, as those of its trace.
+    """A parsed file. Paths into it look like ``blocks[0].column_chunks[1].num_values``, as in its trace.
 
     Attributes:
         header: The fixed header.
-        column_descriptors, sorting_columns: What follows it.
-        names: The columns' names; ``None`` for one that lies outside the names, or shares bytes with another.
-        header_sections: The header's end.
+        column_descriptors, sorting_columns: The tables after it.
+        names: The columns' names; ``None`` for a name that lies outside the names, or shares bytes with another name.
+        header_sections: The end of the header.
         blocks: Every block that a snapshot refers to, in the order of the bytes.
         snapshots: The snapshots, the newest first.
-        gaps: Runs of bytes that belong to no structure: blocks without references, footers of updates that broke off.
-        orphan_tail: Bytes behind the committed size.
-        names_order: The names and gaps behind the sorting columns, in the order of the bytes.
-        body: The blocks, snapshots and gaps behind the header, in the order of the bytes.
-        live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
+        gaps: Runs of bytes that do not belong to a structure: blocks without references, footers of interrupted updates.
+        orphan_tail: Bytes after the committed size.
+        names_order: The names and gaps after the sorting columns, in the order of the bytes.
+        body: The blocks, snapshots and gaps after the header, in the order of the bytes.
+        live: Paths whose value followed from the layout in the original file; only these are recomputed.
     """
 
     header: Flat
@@ -142,7 +142,7 @@ class PmTree:
 
 
 def is_external(tree: PmTree) -> bool:
-    """Whether the entries of bloom filters are those of filters in the Parquet file: as many bytes as the flag says."""
+    """Whether the entries of bloom filters refer to filters in the Parquet file; the flag decides, and also the size of an entry."""
     return bool(tree.header["feature_flags"] & HeaderFeature.BLOOM_FILTERS_EXTERNAL)
 
 
@@ -158,7 +158,7 @@ class Serialised:
     """
 
     def __init__(self, tree: PmTree, realigned: Collection[str] = ()) -> None:
-        """Lay the parts out; the paddings at the ``realigned`` paths become as long as they need to be, in the tree, too."""
+        """Lay the parts out; each padding at the ``realigned`` paths gets its required length, in the tree as well."""
         self.content = bytearray()
         self.places: dict[str, tuple[int, int]] = {}
         self._realigned = realigned
@@ -228,17 +228,17 @@ def footer_bytes(tree: PmTree, snapshot: SnapshotParts) -> bytes:
 
 
 def _packed(record: type[FlatStruct], members: Flat) -> bytes:
-    """A flat record, faster than construct builds it."""
+    """The bytes of a flat record; faster than construct."""
     return record.layout.pack(*(members[name] for name in record.offsets))
 
 
 def aligning(position: int) -> bytes:
-    """The padding that a position needs to be aligned."""
+    """The padding that aligns a position."""
     return bytes(-position % ALIGNMENT)
 
 
 def _sections(owner: HeaderSections | SnapshotParts, declared: Any) -> bytes:
-    """The sections of a header or footer, counts true or false: a list is written as long as it is."""
+    """The sections of a header or footer, even with false counts: a list is written in its full length."""
     written = b""
     for section in declared:
         members: Flat | None = getattr(owner, section.name)

@@ -1,6 +1,6 @@
-"""The mutations that the grammar makes possible: for every field of a file, what can be wrong with it.
+"""The mutations that the grammar suggests: for every field of a file, the ways in which it can be wrong.
 
-Tests feed all of them to every reader of bytes: nothing but a `FormatError` may come out.
+Tests apply all of them to every parser: the only exception that may come out is a `FormatError`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Mutations of tables: one claim of a log is changed, and not a byte beside it.
+r"""Mutations of tables: one claim of a log changes, and all other bytes stay.
 
 >>> line = b'{"add":{"size":12}}\n'
 >>> TableMutation(file="_delta_log/0.json", op="set", line=0, path="add.size", to=13).applied({"_delta_log/0.json": line})
@@ -24,8 +24,8 @@ class TableMutation(Closed):
 
     Attributes:
         file: The file, relative to the table.
-        op: ``set`` gives a member of a line another value, ``remove`` takes it away; ``write`` replaces a line by a text, ``insert`` puts
-            one before it; ``bytes`` replaces bytes from an offset on; ``drop`` removes the file.
+        op: ``set`` gives a member of a line another value, and ``remove`` removes it; ``write`` replaces a line by a text, and
+            ``insert`` adds a line before it; ``bytes`` replaces bytes from an offset on; ``drop`` removes the file.
         line: The line, from 0 on.
         path: The names of members, joined by dots.
         to: The value; a text for ``write`` and ``insert``, hex for ``bytes``.

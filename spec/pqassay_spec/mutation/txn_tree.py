@@ -1,6 +1,6 @@
-"""The parts of a ``_txn`` file that mutations change: its head, and the record and the partitions of the area that counts.
+"""The parts of a ``_txn`` file that mutations change: its head, and the record and the partitions of the current area.
 
-Flat records are dictionaries with the names of the grammar's fields; all have their width, so that nothing moves.
+Flat records are dictionaries with the names of the grammar's fields; all have a fixed width, so other parts never move.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pqassay_spec.pm.txn import Partition, TxnHead, TxnRecord, partition_offset,
 
 @dataclass
 class TxnTree:
-    """The parts, and the bytes of the whole file before anything was changed."""
+    """The parts, and the bytes of the original file."""
 
     head: dict[str, Any]
     record: dict[str, Any]
@@ -24,14 +24,14 @@ class TxnTree:
 
 
 def take_apart(data: bytes) -> TxnTree:
-    """Parse the transaction that counts. Raises `FormatError`."""
+    """Parse the current transaction. Raises `FormatError`."""
     txn = read_txn(BytesSource(data))
     partitions = [each.members() for each in txn.partitions]
     return TxnTree(TxnHead.read(data).members(), txn.record.members(), partitions, data)
 
 
 def put_together(tree: TxnTree, frozen: Collection[str] = ()) -> bytes:
-    """The file with the parts as they are now; nothing follows from anything else."""
+    """The bytes of the file with the current parts; no value depends on another."""
     del frozen
     content = bytearray(tree.raw)
     area = TxnHead.read(tree.raw).area
@@ -47,5 +47,5 @@ def put_together(tree: TxnTree, frozen: Collection[str] = ()) -> bytes:
 
 
 def derived(_: TxnTree) -> Iterator[tuple[str, Any]]:
-    """Nothing."""
+    """Yield nothing, because no value follows from the layout."""
     yield from ()

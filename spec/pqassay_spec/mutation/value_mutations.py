@@ -1,4 +1,4 @@
-"""Mutations of single values: what can be wrong with a number, a text, a run of bytes, whatever file it belongs to."""
+"""Mutations of single values, for all kinds of files: the ways in which a number, a text or a run of bytes can be wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pqassay_spec.mutation.mutations import Mutation
 
 
 def of_member(path: str, value: Any, member: Any) -> Iterator[Mutation]:
-    """Mutations of a member of a flat structure; its construct says how wide an integer is."""
+    """Mutations of a member of a flat structure; its construct gives the width of an integer."""
     if isinstance(value, int):
         yield from of_integer(path, value, 8 * member.sizeof())
     else:
@@ -26,7 +26,7 @@ def of_element(path: str, index: int) -> Iterator[Mutation]:
 
 
 def of_integer(path: str, value: int, bits: int, *, signed: bool = False) -> Iterator[Mutation]:
-    """Mutations of an integer of ``bits`` bits: 0, one more, one less, the ends of its range, those of smaller ones."""
+    """Mutations of an integer of ``bits`` bits: 0, one more, one less, the ends of its range and of smaller ranges."""
     most = (1 << bits - 1) - 1
     others = (0, value + 1, value - 1, most, -most - 1) if signed else _unsigned(value, bits)
     for other in others:
@@ -41,7 +41,7 @@ def _unsigned(value: int, bits: int) -> tuple[int, ...]:
 
 
 def of_value(path: str, value: Any) -> Iterator[Mutation]:
-    """Mutations by the Python type of a value, where the field itself says no more."""
+    """Mutations by the Python type of a value, if the field has no declaration."""
     others: tuple[Any, ...]
     if isinstance(value, bool):
         others = (not value,)
@@ -58,7 +58,7 @@ def of_value(path: str, value: Any) -> Iterator[Mutation]:
 
 
 def of_leaves(leaves: Iterable[Leaf]) -> Iterator[Mutation]:
-    """Mutations of bytes: each leaf of a trace goes, or all its bits are set; the file is cut at its edges."""
+    """Mutations of bytes: each leaf of a trace is removed, or all its bits are set; the file is cut at its edges."""
     for leaf in leaves:
         yield Mutation("truncate", "", leaf.offset, raw=True)
         yield Mutation("truncate", "", leaf.offset + leaf.length - 1, raw=True)

@@ -1,6 +1,6 @@
 """Parquet's bloom filters: split blocks of 256 bits, filled from 64-bit hashes.
 
-A filter is a `BloomFilterHeader` and behind it the bitset: blocks of eight 32-bit words.  The upper half of a
+A filter is a `BloomFilterHeader`, then the bitset: blocks of eight 32-bit words.  The upper half of a
 hash chooses the block, the lower half one bit in each of its eight words.
 
     >>> bits = bytearray(BLOCK_SIZE)
@@ -52,11 +52,11 @@ HALF_BITS = 8 * Int64ul.sizeof() // 2
 """Bits of each half of a hash."""
 
 CHOICE_SHIFT = WORD_BITS - (WORD_BITS - 1).bit_length()
-"""Bits of a product below those that choose one bit of a word."""
+"""The number by which a product is shifted right, which leaves the bits that choose one bit of a word."""
 
 
 def header_of(size: int) -> BloomFilterHeader:
-    """The header of a bitset of a number of bytes; the format has one algorithm, one hash and no compression."""
+    """The header for a bitset of ``size`` bytes; the format has one algorithm, one hash and no compression."""
     return BloomFilterHeader(
         numBytes=size,
         algorithm=BloomFilterAlgorithm(BLOCK=SplitBlockAlgorithm()),
@@ -108,10 +108,10 @@ def probe(bitset: bytes | bytearray, hash_: int) -> bool:
 
 # --8<-- [start:rate]
 def false_positive_rate(bitset: bytes | bytearray) -> float:
-    r"""The share of hashes that were not inserted and still pass.
+    r"""The probability that a hash which was not inserted passes.
 
-    A hash passes a word with the share of the word's bits that are set, a block if it passes its eight words, and every
-    block is as likely as any other.
+    The probability of passing a word is the share of its bits that are set. A hash passes a block if it passes its eight words,
+    and all blocks are equally likely.
 
     >>> false_positive_rate(bytes(BLOCK_SIZE)), false_positive_rate(b"\xff" * BLOCK_SIZE + bytes(BLOCK_SIZE))
     (0.0, 0.5)

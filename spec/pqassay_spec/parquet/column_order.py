@@ -1,15 +1,15 @@
-"""The order of a column's values, on which the meaning of its bounds, its page index and its sorting rests.
+"""The order of a column's values, which gives its bounds, its page index and its sorting their meaning.
 
-Bounds are bytes.  The footer's `ColumnOrder` of the column says how they compare, and where that names the type-defined
-order, the column's logical type, or its physical type if it has none:
+Bounds are bytes.  The footer's `ColumnOrder` of the column decides how they compare. If it is the type-defined
+order, the column's logical type decides, or its physical type if it has no logical type:
 
     >>> element = SchemaElement(name="depth", type=Type.INT32)
     >>> order = order_of(element, ColumnOrder(TYPE_ORDER=TypeDefinedOrder()))
     >>> key(order, bytes.fromhex("ffffffff")), key(order, bytes.fromhex("01000000"))
     (-1, 1)
 
-`key` turns bytes into something that Python compares like the order.  It is slow and readable; fast versions are tested
-to agree with it.
+`key` turns bytes into a value that Python compares in that order.  It is slow and readable; tests show that fast
+versions agree with it.
 
 Source: apache/parquet-format, ``parquet.thrift``, ``ColumnOrder``; ``LogicalTypes.md``.
 """
@@ -31,7 +31,7 @@ from pqassay_spec.parquet.schema.types import ANNOTATIONS, CONVERTED, WIDE_TIMES
 from pqassay_spec.parquet.thrift import ColumnOrder, ConvertedType, SchemaElement, Type, TypeDefinedOrder
 
 TYPE_DEFINED = ColumnOrder(TYPE_ORDER=TypeDefinedOrder())
-"""The order that the type defines: the only one of old."""
+"""The order that the type defines: the only one in early versions of the format."""
 
 
 class Order(Enum):
@@ -56,10 +56,10 @@ FLOATING = (Order.FLOAT, Order.HALF, Order.TOTAL, Order.HALF_TOTAL)
 """The orders of floating point columns."""
 
 SIGNED_ORDERS = (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF, Order.DECIMAL, Order.SIGNED_12)
-"""The type-defined orders that are signed comparison: the only ones that the deprecated ``min`` and ``max`` know."""
+"""The type-defined orders with signed comparison, the only comparison of the deprecated ``min`` and ``max``."""
 
 TOTAL = (Order.TOTAL, Order.HALF_TOTAL)
-"""The orders in which NaN has a place."""
+"""The orders that include NaN."""
 
 _BY_TYPE: dict[int | None, Order] = {
     Type.BOOLEAN: Order.BOOLEAN,
@@ -74,9 +74,9 @@ _UNSIGNED = (ConvertedType.UINT_8, ConvertedType.UINT_16, ConvertedType.UINT_32,
 
 
 def annotation_fits(element: SchemaElement) -> bool:
-    """Whether a leaf has no annotation, or one that is known and made for its physical type.
+    """Whether a leaf has no annotation, or a known annotation that fits its physical type.
 
-    For others, readers ignore the annotation and all statistics, which may follow an unknown order.
+    In other cases, readers ignore the annotation and all statistics, whose order is unknown.
     """
     if element.logicalType is not None:
         row = ANNOTATIONS.get(annotation_of(element) or "")
@@ -88,9 +88,9 @@ def annotation_fits(element: SchemaElement) -> bool:
 
 
 def type_order(element: SchemaElement) -> Order | None:
-    """The type-defined order of a leaf; ``None`` where Parquet defines none, as for INT96 and intervals.
+    """The type-defined order of a leaf; ``None`` if Parquet does not define one, as for INT96 and intervals.
 
-    A leaf whose annotation does not fit (`annotation_fits`) has none either: its bounds are to be ignored.
+    A leaf whose annotation does not fit (`annotation_fits`) does not have an order either: its bounds must be ignored.
     """
     if not annotation_fits(element) or is_unordered(element):
         return None
@@ -112,7 +112,7 @@ def type_order(element: SchemaElement) -> Order | None:
 
 
 def is_unordered(element: SchemaElement) -> bool:
-    """Whether a leaf is of a type for which Parquet defines that there is no order, or no value to order."""
+    """Whether Parquet defines that the type of a leaf has no order, or no value to order."""
     logical = element.logicalType
     if logical is None:
         return element.converted_type == ConvertedType.INTERVAL
@@ -120,12 +120,12 @@ def is_unordered(element: SchemaElement) -> bool:
 
 
 def order_of(element: SchemaElement, column_order: ColumnOrder | None = TYPE_DEFINED) -> Order | None:
-    """The order of a leaf's values under a column order; ``None`` where there is none, or it is unknown.
+    """The order of a leaf's values under a column order; ``None`` if it has no order, or an unknown one.
 
     Args:
         element: The leaf.
-        column_order: The facts of the footer about its column. ``None``, no order at all, leaves bounds without meaning;
-            so does an order without a member, one of a later version of the format.
+        column_order: The column order in the footer. Without it (``None``), bounds have no meaning. The same is
+            true of an order without a member, which comes from a later version of the format.
     """
     if column_order is None:
         return None
@@ -144,18 +144,18 @@ WIDTHS: dict[int, int] = {
     Type.INT96: Int96Timestamp.size,
     **{kind: value.sizeof() for kind, value in FIXED_WIDTH.items()},
 }
-"""Bytes of one value of each physical type as a bound holds it."""
+"""Bytes of a bound of each physical type."""
 
 
 def width_of(element: SchemaElement) -> int | None:
-    """Bytes that every bound of a leaf has; ``None`` where they differ, or the schema does not say."""
+    """Bytes of every bound of a leaf; ``None`` if they vary, or the schema does not give the width."""
     if element.type == Type.FIXED_LEN_BYTE_ARRAY:
         return element.type_length
     return None if element.type is None else WIDTHS.get(element.type)
 
 
 def bound_width(element: SchemaElement) -> int | None:
-    """Bytes that make whatever has them a bound of a leaf whose annotation fits; ``None`` where there is more to ask, see `is_bound`.
+    """Width in bytes that is enough to be a valid bound of a leaf whose annotation fits; ``None`` if `is_bound` must check more.
 
     >>> bound_width(SchemaElement(name="id", type=Type.INT64))
     8
@@ -170,8 +170,8 @@ def bound_width(element: SchemaElement) -> int | None:
 def is_bound(element: SchemaElement, raw: bytes) -> bool:
     """Whether bytes can bound the values of a leaf whose annotation fits.
 
-    They are the PLAIN bytes of one value, without a length. For a FIXED_LEN_BYTE_ARRAY that compares byte by byte they
-    may be the first bytes alone: writers cut long bounds.
+    They are the PLAIN bytes of one value, without a length. For a FIXED_LEN_BYTE_ARRAY that compares byte by byte,
+    a prefix is enough: writers truncate long bounds.
     """
     if element.type == Type.BOOLEAN:
         return raw in (b"\0", b"\1")
@@ -184,7 +184,7 @@ def is_bound(element: SchemaElement, raw: bytes) -> bool:
 
 
 def signed_key(element: SchemaElement, raw: bytes) -> Any:
-    """A deprecated bound as Python compares it: by signed comparison; ``None`` where that is not an order of the leaf."""
+    """The key of a deprecated bound, by signed comparison; ``None`` if the leaf does not have that order."""
     order = type_order(element)
     return key(order, raw) if order in SIGNED_ORDERS else None
 
@@ -203,11 +203,11 @@ _FORMATS: dict[tuple[Order, int], str] = {
     for order, numbers in _NUMBERS.items()
     for number in numbers
 }
-"""The numbers of each order by their widths, as formats of Python's ``struct``."""
+"""The formats of Python's ``struct`` for the numbers of each order, by width in bytes."""
 
 
 def number_of(order: Order, raw: bytes) -> int | float | None:
-    """The number that bytes stand for, NaN included; ``None`` where they are not a number of this order."""
+    """The number that bytes encode, NaN included; ``None`` if they are not a number of this order."""
     if isinstance(raw, StandIn):
         found: int | float | None = raw.result(_numbers, order)
         return found
@@ -223,7 +223,7 @@ def number_of(order: Order, raw: bytes) -> int | float | None:
 
 
 def _numbers(order: Order, raws: Sequence[bytes]) -> list[int | float | None]:
-    """The number that each of many values is, faster where all are of one width."""
+    """The `number_of` each of many values, faster if all have the same width."""
     if len(raws) > 1 and len(set(map(len, raws))) == 1:
         code = _FORMATS.get((order, len(raws[0])))
         if code is not None:
@@ -232,20 +232,20 @@ def _numbers(order: Order, raws: Sequence[bytes]) -> list[int | float | None]:
 
 
 def is_nan(order: Order, raw: bytes) -> bool:
-    """Whether bytes are a NaN of a floating point column."""
+    """Whether bytes encode a NaN of a floating point column."""
     value = number_of(order, raw) if order in FLOATING else None
     return value is not None and value != value  # noqa: PLR0124 - NaN alone differs from itself
 
 
 def excludes_numbers(order: Order, raw: bytes, *, above: bool) -> bool:
-    """Whether a bound is a NaN that lies on the wrong side of all numbers, by its sign.
+    """Whether a bound is a NaN that, by its sign, excludes all numbers.
 
-    A reader that takes NaN for the greatest value finds no number above such a lower bound.
+    A reader that treats NaN as the greatest value finds no number above such a lower bound.
 
     Args:
-        order: That of the column.
+        order: The order of the column.
         raw: The bound.
-        above: Whether it is the upper one.
+        above: Whether it is the upper bound.
 
     >>> [excludes_numbers(Order.FLOAT, bytes.fromhex("0000c07f"), above=above) for above in (False, True)]
     [True, False]
@@ -254,7 +254,7 @@ def excludes_numbers(order: Order, raw: bytes, *, above: bool) -> bool:
 
 
 def key(order: Order, raw: bytes) -> Any:
-    """Bytes as Python compares them in an order; ``None`` where they have no place in it: NaN, or no value of the type.
+    """The sort key of bytes in an order; ``None`` if they are not in the order: NaN, or not a value of the type.
 
     >>> key(Order.DECIMAL, bytes.fromhex("ff6a")), key(Order.FLOAT, bytes.fromhex("0000c07f"))
     (-150, None)
@@ -281,7 +281,7 @@ def key(order: Order, raw: bytes) -> Any:
 _COMPARED_AS_NUMBERS = (Order.BOOLEAN, Order.SIGNED, Order.UNSIGNED, Order.FLOAT, Order.HALF)
 
 SIGN = 0x80
-"""The bit of a negative number in the byte that holds its sign: the last of a little-endian number, the first of a big-endian one."""
+"""The sign bit within the byte that contains it: the last byte of a little-endian number, the first of a big-endian one."""
 
 
 class Zeros(NamedTuple):
@@ -292,7 +292,7 @@ class Zeros(NamedTuple):
 
 
 def zeros(width: int) -> Zeros:
-    """The two zeros of a floating point type of a width in bytes.
+    """The two zeros of a floating point type of the given width in bytes.
 
     >>> [raw.hex() for raw in zeros(4)]
     ['00000080', '00000000']
@@ -302,7 +302,7 @@ def zeros(width: int) -> Zeros:
 
 
 def key_by_signed_bytes(raw: bytes) -> bytes:
-    """Bytes as Python compares them in the order of signed bytes, which some writers of the deprecated bounds meant.
+    """The sort key of bytes in the order of signed bytes, which some writers of the deprecated bounds used.
 
     >>> key_by_signed_bytes(bytes.fromhex("ff")) < key_by_signed_bytes(bytes.fromhex("01"))
     True
@@ -311,7 +311,7 @@ def key_by_signed_bytes(raw: bytes) -> bytes:
 
 
 def keys(order: Order, raws: Sequence[bytes]) -> list[Any]:
-    """The `key` of each of many values, faster where all are numbers of one width.
+    """The `key` of each of many values, faster if all are numbers of the same width.
 
     >>> keys(Order.SIGNED, [bytes.fromhex("ffffffff"), bytes.fromhex("01000000")])
     [-1, 1]
@@ -325,7 +325,7 @@ def keys(order: Order, raws: Sequence[bytes]) -> list[Any]:
 
 
 def shown(order: Order | None, raw: bytes) -> str:
-    """A value or a bound for messages."""
+    """A value or a bound as text for messages."""
     if order is Order.TIMESTAMP and (found := key(order, raw)):
         return f"Julian day {found[0]}, {found[1]} ns"
     value = None if order is None else number_of(order, raw)

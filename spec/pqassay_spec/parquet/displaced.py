@@ -1,7 +1,7 @@
-"""Damaged framings: what happened to a file whose magic, footer length or footer is not where it should be, and what to do.
+"""Diagnoses of damaged framings: why the magic, footer length or footer of a file is not at its place, and how to fix it.
 
-Bytes are in front of the file or behind it, some are missing, or all of them went through a program that takes them for text.  Where the footer
-decides, a diagnosis is proven: it decodes once the damage is undone.
+Extra bytes may precede or follow the file, some may be missing, or a program treated the file as text.  A diagnosis that
+involves the footer is proven: the footer decodes once the damage is undone.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from pqassay_spec.parquet.other_files import AGAIN, HEAD_LENGTH, Diagnosis, reco
 from pqassay_spec.parquet.thrift import FileMetaData
 
 LOOKED_AT = 4 << 20
-"""Bytes at the end of a file that are looked at, so that longer footers are not undone; of its beginning it is a sixteenth."""
+"""Bytes at the end of a file that are searched, so longer footers are not restored; at its beginning, a sixteenth of them."""
 
 MOST_BYTES = 8
-"""Bytes that are at the wrong place within a tail, or missing there."""
+"""Most bytes that can be displaced within a tail, or missing there."""
 
 AS_BINARY = "download or copy the original again, as binary"
 
 FIND_OUT = "find out what wrote it, and in which format"
 
 _FIRST_BYTE = b"\x15"
-"""Begins what follows the magic: a page header, or the footer of a file without pages."""
+"""The first byte after the magic: it begins a page header, or the footer of a file without pages."""
 
 _SHOWN = 8
-"""Bytes that are shown of a run of them; at least as many that are alike were not written."""
+"""Bytes of a run that are shown; as many equal bytes count as a range that was never written."""
 
 
 def beginning(source: Source, magic: bytes) -> Diagnosis | None:
-    """The problems of a file that does not begin with the magic; ``None`` where it ends with it and nothing more is known."""
+    """Why a file does not begin with the magic; ``None`` if it ends with the magic and nothing more is known."""
     head = source.read(0, min(LOOKED_AT >> 4, source.size))
     ends_well = source.read(max(0, source.size - len(magic)), min(len(magic), source.size)) == magic
     kind = recognised(head[:HEAD_LENGTH])
@@ -62,7 +62,7 @@ def beginning(source: Source, magic: bytes) -> Diagnosis | None:
 
 
 def end(source: Source, magic: bytes) -> Diagnosis | None:
-    """The problems of a file that begins with the magic and does not end with it; ``None`` where a whole footer is before another magic."""
+    """Why a file begins with the magic and does not end with it; ``None`` if another magic follows a whole footer."""
     tail = _tail(source)
     place = len(tail)
     while (place := tail.rfind(magic, 0, place)) >= 0:
@@ -86,7 +86,7 @@ def end(source: Source, magic: bytes) -> Diagnosis | None:
 
 
 def undone(source: Source) -> Diagnosis | None:
-    """What happened to a file that ends with the magic, but not with a footer; ``None`` where nothing is known."""
+    """Why a file ends with the magic, but not with a footer; ``None`` if the cause is unknown."""
     tail = _tail(source)
     trials = chain(_displacements(tail), _translations(tail))
     proven = next((diagnosis for diagnosis, footer in trials if _is_footer(footer)), None)
@@ -97,7 +97,7 @@ def undone(source: Source) -> Diagnosis | None:
 
 
 Trial = tuple[Diagnosis, bytes]
-"""What may have happened, and what the footer is then."""
+"""A possible diagnosis, and the footer if it is right."""
 
 
 def _displacements(tail: bytes) -> Iterator[Trial]:
@@ -118,7 +118,7 @@ def _displacements(tail: bytes) -> Iterator[Trial]:
 
 
 def _translations(tail: bytes) -> Iterator[Trial]:
-    """Bytes that were taken for text."""
+    """Trials for bytes that a program treated as text."""
     reason = "each byte 0A became 0D 0A: a program took the file for text and translated its line ends"
     yield Diagnosis(reason, AS_BINARY), _last(tail.replace(b"\r\n", b"\n")[:-4])
     try:
@@ -138,7 +138,7 @@ def _tail(source: Source) -> bytes:
 
 
 def _last(data: bytes) -> bytes:
-    """The footer whose length is at the end of some bytes; empty if that does not fit."""
+    """The footer before the length at the end of some bytes; empty if the length does not fit."""
     length = int.from_bytes(data[-4:], "little")
     return data[-4 - length : -4] if 0 < length <= len(data) - 4 else b""
 
@@ -163,11 +163,11 @@ def _at_least(same: int, data: bytes) -> str:
 
 
 def _fill(data: bytes) -> str:
-    """What some bytes are that are all alike, by the first one."""
+    """A description of equal bytes, by the first one."""
     return "zeros" if data[:1] == b"\0" else f"bytes {data[:1].hex()}"
 
 
 def _bytes(data: bytes) -> str:
-    """How many bytes are somewhere, and the first of them."""
+    """How many bytes there are, and the first of them, as text."""
     shown = f"{data[:_SHOWN].hex(' ')}{' …' if len(data) > _SHOWN else ''}"
     return f"1 byte ({shown}) is" if len(data) == 1 else f"{len(data):,} bytes ({shown}) are"

@@ -1,7 +1,7 @@
-"""Extensions: the binary field 32767, in which anyone may add to any Thrift struct of a file.
+"""Extensions: the binary field 32767, in which any software may add data to any Thrift struct of a file.
 
-The field's id is written in the long form, one byte for the wire type and the id as a zigzag varint.  The example in the
-document that reserves the field writes the id as a plain varint; parsers find field -16384 there:
+The field's id is written in the long form: one byte for the wire type, then the id as a zigzag varint.  The example in the
+document that reserves the field writes the id as a plain varint, which parsers read as field -16384:
 
     >>> long_form(FIELD, WireType.BINARY).hex(" "), long_form(MISTAKEN_FIELD, WireType.BINARY).hex(" ")
     ('08 fe ff 03', '08 ff ff 01')
@@ -20,13 +20,13 @@ from pqassay_spec.grammar.thrift_wire import WireType, read_varint, varint, zigz
 from pqassay_spec.parquet.thrift import EXTENSION_FIELD
 
 FIELD = EXTENSION_FIELD
-"""The id of the field that is reserved in every struct."""
+"""The field id that is reserved in every struct."""
 
 MISTAKEN_FIELD = -16384
-"""The id that a parser reads where 32767 was written without zigzag."""
+"""The id that a parser reads if 32767 was written without zigzag."""
 
 UNIQUE_BYTES = 16
-"""Bytes that an extension needs to tell itself from all others: those of a UUID."""
+"""Bytes that an extension needs at its beginning to be unique: those of a UUID."""
 
 
 def long_form(identifier: int, wire: int) -> bytes:
@@ -38,7 +38,7 @@ _MARKS = tuple(long_form(identifier, 0)[1:] for identifier in (FIELD, MISTAKEN_F
 
 
 def has_extensions(data: bytes) -> bool:
-    """Whether encoded structs may hold extensions: the bytes of the field's id occur among theirs."""
+    """Whether encoded structs may have extensions: whether their bytes contain the bytes of the field's id."""
     return any(mark in data for mark in _MARKS)
 
 
@@ -50,7 +50,7 @@ class Extension(NamedTuple):
         id: The field's id, `FIELD` or `MISTAKEN_FIELD`.
         wire: Its wire type.
         raw: The bytes of its value, as the wire type encodes them.
-        start, end: Its place among the bytes of the outermost struct, header included.
+        start, end: Its offsets in the bytes of the outermost struct, header included.
     """
 
     struct: str
@@ -62,14 +62,14 @@ class Extension(NamedTuple):
 
     @property
     def content(self) -> bytes:
-        """The extension's own bytes; of a field that is not binary, its value as encoded."""
+        """The extension's own bytes; for a field that is not binary, its encoded value."""
         return self.raw[read_varint(self.raw, 0)[1] :] if self.wire == WireType.BINARY else self.raw
 
 
 def extensions(record: Record, data: bytes, path: str) -> Iterator[Extension]:
     """Yield the extension fields of a struct decoded from ``data`` and of all structs in it, in the order of their bytes.
 
-    A struct without any costs a search of its bytes.
+    A struct without extensions costs one search of its bytes.
     """
     if not has_extensions(data):
         return

@@ -1,4 +1,4 @@
-"""The framing of a Parquet file: magics, footer, and the places that the footer gives.
+"""The framing of a Parquet file: magics, footer, and the offsets in the footer.
 
     offset 0          magic "PAR1"
     4 ...             body: row groups, column and offset indexes, bloom filters, anything else
@@ -31,20 +31,20 @@ from pqassay_spec.parquet.other_files import AGAIN, Diagnosis
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnChunk, FileMetaData
 
 MAGIC = b"PAR1"
-"""Begins and ends every Parquet file with a plaintext footer."""
+"""The first and last bytes of every Parquet file with a plaintext footer."""
 
 ENCRYPTED_MAGIC = b"PARE"
-"""Begins and ends a Parquet file whose footer is encrypted."""
+"""The first and last bytes of a Parquet file whose footer is encrypted."""
 
 FOREIGN_MAGICS = {
     ENCRYPTED_MAGIC: "the footer is encrypted, and pqassay has no keys: decrypt a copy to check it",
     b"PAR3": "PAR3 marks footers that are proposed and not specified; pqassay cannot read them",
     b"PARX": "PARX marks a footer that is proposed and not specified; pqassay does not read it",
 }
-"""Magics of files that are not broken and cannot be read, with the reason."""
+"""Magics of valid files that cannot be read, with the reason."""
 
 SIGNATURE_SIZE = 28
-"""A signed plaintext footer is followed by a nonce of 12 bytes and a tag of 16."""
+"""Bytes after a signed plaintext footer: a nonce of 12 bytes and a tag of 16."""
 
 # --8<-- [start:grammar]
 HEAD = Struct(
@@ -71,16 +71,16 @@ SUMMARY_NAME = "_metadata"
 """The name of a summary file with the row groups of all files."""
 
 COMMON_SUMMARY_NAME = "_common_metadata"
-"""The name of a summary file with the schema alone."""
+"""The name of a summary file that has only the schema."""
 
 SUFFIXES = (".parquet", ".parq", ".pq")
-"""How names of Parquet files end, in upper or lower case."""
+"""Endings of the names of Parquet files, in upper or lower case."""
 
 SUMMARY_NAMES = (SUMMARY_NAME, COMMON_SUMMARY_NAME)
-"""Names of summary files, which engines write beside the data: a footer that repeats those of other files."""
+"""Names of summary files, which engines write beside the data: their footer repeats the footers of other files."""
 
 BLOOM_HEADER_LIMIT = 256
-"""Bytes that are read for a bloom filter header whose length the footer does not give; real ones take about 15."""
+"""Bytes to read for a bloom filter header if the footer does not give its length; real ones take about 15."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Framing:
 
 
 class ByteRange(NamedTuple):
-    """A range of the file that the footer gives to one structure; empty if only its start is known."""
+    """A range of the file that the footer assigns to one structure; empty if only its start is known."""
 
     start: int
     end: int
@@ -114,7 +114,7 @@ class ByteRange(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Bytes in the range."""
+        """Length of the range in bytes."""
         return self.end - self.start
 
     def __str__(self) -> str:
@@ -123,10 +123,10 @@ class ByteRange(NamedTuple):
 
 
 def read_head(source: Source) -> None:
-    """Check the magic that begins the file.
+    """Check the magic at the beginning of the file.
 
     Raises:
-        Unsupported: The footer is encrypted, or of a kind that is only proposed.
+        Unsupported: The footer is encrypted, or of a kind that is only a proposal.
         Malformed: Rule PQF-001, the file is too short or begins with something else.
     """
     magic = source.read(0, min(MAGIC_SIZE, source.size))
@@ -170,7 +170,7 @@ def read_framing(source: Source) -> Framing:
     """Find the footer from the end of the file.
 
     Raises:
-        Unsupported: The footer is encrypted, or of a kind that is only proposed.
+        Unsupported: The footer is encrypted, or of a kind that is only a proposal.
         Malformed: Rules PQF-001 (too short, or neither begins nor ends with the magic), PQF-002 (magic at the end), PQF-003 (footer length).
     """
     if source.size < HEAD_SIZE + TAIL_SIZE:
@@ -204,14 +204,14 @@ def read_framing(source: Source) -> Framing:
 
 
 def read_footer(source: Source, framing: Framing) -> tuple[FileMetaData, int]:
-    """Read the footer and decode it; return and raise the errors of `decode_footer`, with what happened to the file if that is known."""
+    """Read and decode the footer, as `decode_footer` does; its errors get a diagnosis of the file, if there is one."""
     with undoing(source):
         return decode_footer(source.read(framing.footer_start, framing.footer_length), framing)
 
 
 @contextmanager
 def undoing(source: Source) -> Iterator[None]:
-    """Add to an error of a footer that cannot be decoded what happened to the file, if that is known."""
+    """Add a diagnosis of the file to an error of a footer that cannot be decoded, if there is one."""
     try:
         yield
     except Malformed as error:
@@ -223,12 +223,12 @@ def undoing(source: Source) -> Iterator[None]:
 def decode_footer(
     data: bytes, framing: Framing, *, readers: Collection[ListReader] = ()
 ) -> tuple[FileMetaData, int]:
-    """Decode the bytes of a footer; return it with the number of bytes its struct takes.
+    """Decode the bytes of a footer; return the footer and the number of bytes of its struct.
 
     Args:
         data: The bytes.
-        framing: Where they are.
-        readers: What reads lists of some structs, see `pqassay_spec.grammar.thrift_decoder.decode`.
+        framing: The place of the bytes.
+        readers: Readers for lists of some structs, see `pqassay_spec.grammar.thrift_decoder.decode`.
 
     Raises:
         Malformed: Rule PQF-004, it is not compact Thrift or lacks a required field; with path and file offset.
@@ -271,7 +271,7 @@ FLATBUFFER_VTABLE = Struct(
 
 
 def is_flatbuffer(data: bytes) -> bool:
-    """Whether bytes that are not Thrift can be a FlatBuffer: its root table and the vtable of that hold together.
+    """Whether bytes that are not Thrift may be a FlatBuffer: whether its root table and the vtable of that are consistent.
 
     Footers in FlatBuffers are proposed (parquet-format pull request 544); until they are specified, they have no magic.
     """
@@ -322,8 +322,8 @@ def trace_file(source: Source) -> list[Leaf]:
 def chunk_start(chunk: ColumnChunk) -> int | None:
     """Offset of the first page of a chunk; ``None`` if its metadata is encrypted or it has no page.
 
-    A dictionary page comes first. Old writers set ``dictionary_page_offset`` to 0 for "none", and writers of chunks
-    without values leave ``data_page_offset`` at 0.
+    The dictionary page comes first. Old writers set ``dictionary_page_offset`` to 0 if there is none, and some writers
+    leave ``data_page_offset`` at 0 in chunks without values.
     """
     metadata = chunk.meta_data
     if metadata is None:
@@ -336,9 +336,9 @@ def chunk_start(chunk: ColumnChunk) -> int | None:
 
 
 def is_elsewhere(chunk: ColumnChunk, framing: Framing) -> bool:
-    """Whether a chunk is stored in another file: it names one, and its first page cannot be in the body of this one.
+    """Whether a chunk is stored in another file: it names a file, and its first page cannot be in the body of this file.
 
-    Most readers ignore the path. A chunk whose pages this file may hold is one of this file, whatever it names.
+    Most readers ignore the path. A chunk whose pages can be in this file belongs to this file, even if it names another.
     """
     if not chunk.file_path:
         return False
@@ -347,9 +347,9 @@ def is_elsewhere(chunk: ColumnChunk, framing: Framing) -> bool:
 
 
 def is_summary(metadata: FileMetaData, name: str, framing: Framing) -> bool:
-    """Whether a file describes other files: by its name, or since every chunk is stored in another one.
+    """Whether a file describes other files: by its name, or because all of its chunks are in other files.
 
-    Its key-values are then copies, and the offsets in them mean places in those other files.
+    Its key-values are then copies, and the offsets in them refer to those other files.
     """
     if name.rpartition("/")[2] in SUMMARY_NAMES:
         return True
@@ -367,7 +367,7 @@ def chunks_of_this_file(
 ) -> Iterator[tuple[int, str, str, ColumnChunk]]:
     """Yield row group, field path, column name and chunk of every chunk that is stored in this file.
 
-    Without ``framing``, a chunk that names another file is taken to be there.
+    Without ``framing``, a chunk that names another file counts as stored there.
     """
     for index, row_group in enumerate(metadata.row_groups):
         for ordinal, chunk in enumerate(row_group.columns):
@@ -379,7 +379,7 @@ def chunks_of_this_file(
 def referenced_offsets(metadata: FileMetaData, framing: Framing | None = None) -> Iterator[ByteRange]:
     """Yield every offset into this file that the footer holds, as an empty range, in footer order.
 
-    0 means "none", except the first data page of a chunk with values. The chunks are those of `chunks_of_this_file`.
+    0 means that there is no offset, except for the first data page of a chunk with values. The chunks are those of `chunks_of_this_file`.
     """
     for index, field, name, chunk in chunks_of_this_file(metadata, framing):
         facts = chunk.meta_data
@@ -404,11 +404,11 @@ def referenced_offsets(metadata: FileMetaData, framing: Framing | None = None) -
 def referenced_ranges(
     metadata: FileMetaData, source: Source | None = None, framing: Framing | None = None
 ) -> Iterator[ByteRange]:
-    """Yield every range of this file that the footer gives to a structure, in footer order.
+    """Yield every range of this file that the footer assigns to a structure, in footer order.
 
     Ranges of length 0, chunks stored in another file and chunks without plaintext metadata are left out.
-    A bloom filter whose length the footer omits is read from ``source``; without one, or where its header does
-    not decode, it is left out.
+    A bloom filter whose length the footer omits is read from ``source``. It is left out if there is no source, or its
+    header does not decode.
     """
     for index, field, name, chunk in chunks_of_this_file(metadata, framing):
         facts = chunk.meta_data
@@ -432,7 +432,7 @@ def referenced_ranges(
 
 
 def bloom_filter_length(source: Source, offset: int) -> int | None:
-    """Bytes of a bloom filter, header included, from its header; ``None`` if that does not decode."""
+    """Bytes of a bloom filter, header included, according to its header; ``None`` if the header does not decode."""
     if not 0 <= offset < source.size:
         return None
     data = source.read(offset, min(BLOOM_HEADER_LIMIT, source.size - offset))

@@ -1,6 +1,6 @@
-"""Fields of the footer without which every row reads as it did: where indexes are, statistics, and what other fields say as well.
+"""Footer fields that are only hints: rows are the same without them. Examples are places of indexes, statistics, and repeated facts.
 
-A reader that skips one of them reads more than it had to, and nothing else.
+A reader that skips a hint reads more than necessary, but nothing wrong.
 
     >>> from pqassay_spec.parquet.thrift import ColumnMetaData, SchemaElement
     >>> is_hint(ColumnMetaData, "bloom_filter_length"), is_hint(ColumnMetaData, "dictionary_page_offset")
@@ -48,9 +48,9 @@ HINTS: Mapping[type[Record], frozenset[str]] = {
         for kind in (Statistics, SizeStatistics, GeospatialStatistics, BoundingBox)
     },
 }
-"""By the struct that they belong to."""
+"""The hints of each struct."""
 
 
 def is_hint(owner: type[Record], name: str) -> bool:
-    """Whether a reader that lacks a field of a struct reads the same rows."""
+    """Whether a reader that ignores a field of a struct still reads the same rows."""
     return name in HINTS.get(owner, ())

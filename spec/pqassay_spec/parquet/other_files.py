@@ -1,4 +1,4 @@
-"""Files of other formats, by the bytes with which they begin: what bytes most likely are if they are not a Parquet file."""
+"""Recognize files of other formats by their first bytes, if they are not Parquet files."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from typing import NamedTuple
 
 HEAD_LENGTH = 4096
-"""Bytes at the beginning of a file that are looked at."""
+"""Bytes at the beginning of a file that are examined."""
 
 
 class Diagnosis(NamedTuple):
-    """The problems of the bytes of a file as a whole, in words.
+    """A diagnosis of a whole file, in words.
 
     Attributes:
-        reason: What it is; follows the words "the file is" where it is of another format.
-        remedy: What to do; empty if nothing is known to help.
+        reason: What the file is or what happened to it; it follows the words "the file is" for a file of another format.
+        remedy: What to do; empty if there is no known remedy.
     """
 
     reason: str
@@ -66,13 +66,13 @@ _MAGICS: dict[bytes, Diagnosis] = {
         "a whole answer of HTTP, with its headers", "download the file again without headers"
     ),
 }
-"""The beginning of files of other formats."""
+"""Magics at the beginning of files of other formats."""
 
 _MARKS = (
     (8, b"DUCK", _other("a DuckDB database")),
     (257, b"ustar", Diagnosis("a tar archive", "unpack it, and check what is in it")),
 )
-"""What they have further on: at an offset."""
+"""Marks of other formats at other offsets."""
 
 _SENT_INSTEAD = "read what it says, then download the file again"
 _TITLE = re.compile(r"<title[^>]*>\s*([^<]{1,80})", re.IGNORECASE)
@@ -81,7 +81,7 @@ _SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 
 
 def recognised(head: bytes) -> Diagnosis | None:
-    r"""What a file of another format is, by its first `HEAD_LENGTH` bytes; ``None`` if they say nothing.
+    r"""The diagnosis of a file by its first `HEAD_LENGTH` bytes; ``None`` if they match no other format.
 
     >>> recognised(b"\x1f\x8b\x08").reason
     'compressed as a whole by gzip'
@@ -125,7 +125,7 @@ def _of_text(text: str) -> Diagnosis:
 
 
 def _text(head: bytes) -> str | None:
-    """Bytes as text; ``None`` if they are not text."""
+    """The bytes as text; ``None`` if they are not text."""
     if not head.strip() or any(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head):
         return None
     try:

@@ -1,7 +1,7 @@
 """The pages that a search has to read: from the bounds of pages to rows, and from rows to the pages of every column.
 
-A row group keeps its values column by column, and each column is cut into pages at rows of its own.  The column index
-says for one column which pages may hold what is looked for.  The offset index turns these pages into ranges of rows, and
+A row group stores its values column by column, and each column is cut into pages at different rows.  The column index
+of one column shows which pages may have a value.  The offset index turns these pages into ranges of rows, and
 the offset indexes of the other columns turn rows into pages again:
 
     >>> index = ColumnIndex(
@@ -21,8 +21,8 @@ the offset indexes of the other columns turn rows into pages again:
     >>> pages_of_rows(heights, 300, rows)
     [0, 1]
 
-A page that is left out holds no row that satisfies the condition.  A page that is kept may hold none either: bounds may be
-wider than the values.  Nothing here is fast.
+A page that is left out does not have a row that satisfies the condition.  A page that is kept may not have one either: bounds
+may be wider than the values.  This module is not optimized.
 
 Source: apache/parquet-format, ``PageIndex.md``; ``parquet.thrift``, ``ColumnIndex``, ``OffsetIndex``, ``ColumnOrder``.
 """
@@ -37,7 +37,7 @@ from pqassay_spec.parquet.column_order import FLOATING, Order, is_nan, key, zero
 from pqassay_spec.parquet.thrift import BoundaryOrder, ColumnIndex, OffsetIndex, PageLocation
 
 Condition = Literal["=", "!=", "<", "<=", ">", ">=", "is null", "is not null"]
-"""A comparison with the value that is looked for; the last two need none."""
+"""A comparison of the column with a value; the last two need no value."""
 
 Rows = list[range]
 """Rows of a row group: ranges in ascending order that neither overlap nor touch."""
@@ -61,10 +61,10 @@ def may_satisfy(
     Args:
         index: The column index.
         page: Which page.
-        order: How the column's values compare; without an order, bounds say nothing.
+        order: The order of the column's values; without an order, bounds have no meaning.
         condition: The condition.
-        value: The PLAIN bytes of what is looked for, of a byte array without its length.
-        nan: Whether NaN satisfies the condition; engines disagree. Bounds do not speak of it.
+        value: The PLAIN bytes of the value, without a length for a byte array.
+        nan: Whether NaN satisfies the condition; engines disagree, and bounds do not include NaN.
     """
     if condition == "is null":
         return may_hold_null(index, page)
@@ -93,9 +93,9 @@ def may_satisfy(
 
 
 def zeros_of(order: Order, value: bytes) -> tuple[Any, Any] | None:
-    """The least and the greatest key that engines may take for equal to a value: two for a zero, which has two signs.
+    """The least and the greatest key that engines may treat as equal to a value: they differ for a zero, which has two signs.
 
-    ``None`` for NaN, and for what is not a value: bounds say nothing about it.
+    ``None`` for NaN and for bytes that are not a value, which bounds cannot exclude.
     """
     if is_nan(order, value) or (found := key(order, value)) is None:
         return None
@@ -118,7 +118,7 @@ def may_hold_nan(index: ColumnIndex, page: int, order: Order) -> bool:
 def candidate_pages(
     index: ColumnIndex, order: Order | None, condition: Condition, value: bytes = b"", *, nan: bool = False
 ) -> list[int]:
-    """The pages that may hold a value that satisfies a condition, found by looking at each. See `may_satisfy`."""
+    """The pages that may hold a value that satisfies a condition; tests each page with `may_satisfy`."""
     return [
         page
         for page in range(len(index.null_pages))
@@ -127,19 +127,19 @@ def candidate_pages(
 
 
 def candidate_range(index: ColumnIndex, order: Order, condition: Condition, value: bytes) -> list[int]:
-    """The same pages, found by halving: for columns whose bounds ascend or descend.
+    """The same pages as `candidate_pages`, by binary search: for columns whose bounds ascend or descend.
 
-    Both lists of bounds are sorted the same way, all-null pages left out.  So the pages that may hold the value
-    are side by side.  They may still overlap: the last value of a page may be the first of the next one.
+    Both lists of bounds are sorted the same way, without all-null pages.  The pages that may hold the value are therefore
+    adjacent.  They may still overlap: the last value of a page may be the first of the next one.
 
     Args:
         index: A column index whose ``boundary_order`` is ``ASCENDING`` or ``DESCENDING``, and true.
-        order: How the column's values compare.
+        order: The order of the column's values.
         condition: ``=`` or an inequality.
-        value: The PLAIN bytes of what is looked for; not NaN.
+        value: The PLAIN bytes of the value; not NaN.
 
     Raises:
-        ValueError: The bounds are not sorted, or the condition or the value is another one.
+        ValueError: The bounds are not sorted, or the condition or the value is not supported.
     """
     sought = zeros_of(order, value)
     ascending = index.boundary_order == BoundaryOrder.ASCENDING
@@ -171,7 +171,7 @@ def candidate_range(index: ColumnIndex, order: Order, condition: Condition, valu
 
 
 SIDED = ("=", "<", "<=", ">", ">=")
-"""The conditions that sorted bounds help with: others are satisfied at both ends."""
+"""The conditions that can use sorted bounds; pages for the others may be at both ends."""
 
 
 # --------------------------------------------------------------------------------------- between pages and rows
@@ -179,7 +179,7 @@ SIDED = ("=", "<", "<=", ">", ">=")
 
 # --8<-- [start:rows]
 def rows_of_page(index: OffsetIndex, row_count: int, page: int) -> range:
-    """The rows of a page: from its own first one to that of the next page, of the last page to the end of the row group."""
+    """The rows of a page: from its first row to the first row of the next page, or to the end of the row group."""
     locations = index.page_locations
     end = locations[page + 1].first_row_index if page + 1 < len(locations) else row_count
     return range(locations[page].first_row_index, end)
@@ -191,7 +191,7 @@ def rows_of_pages(index: OffsetIndex, row_count: int, pages: Sequence[int]) -> R
 
 
 def pages_of_rows(index: OffsetIndex, row_count: int, rows: Rows) -> list[int]:
-    """The pages of a column that hold any of these rows."""
+    """The pages of a column with at least one of these rows."""
     return [
         page
         for page in range(len(index.page_locations))
@@ -204,13 +204,13 @@ def pages_of_rows(index: OffsetIndex, row_count: int, rows: Rows) -> list[int]:
 
 # --8<-- [start:sets]
 def intersection(one: Rows, other: Rows) -> Rows:
-    """The rows in both: what two conditions joined by AND keep."""
+    """The rows in both: the result of two conditions joined by AND."""
     met = [range(max(a.start, b.start), min(a.stop, b.stop)) for a in one for b in other]
     return union([rows] for rows in met if rows)
 
 
 def union(parts: Iterable[Rows]) -> Rows:
-    """The rows in any: what two conditions joined by OR keep."""
+    """The rows in any of the parts: the result of conditions joined by OR."""
     joined: Rows = []
     for rows in sorted((rows for part in parts for rows in part if rows), key=lambda rows: rows.start):
         if joined and rows.start <= joined[-1].stop:
@@ -225,10 +225,10 @@ def union(parts: Iterable[Rows]) -> Rows:
 
 # --8<-- [start:reads]
 def reads(index: OffsetIndex, row_count: int, rows: Rows) -> list[tuple[PageLocation, Rows]]:
-    """The work of a reader of a column for some rows: the pages to read, and the rows to take of each.
+    """The work of a reader of a column for some rows: the pages to read, and the rows to take from each page.
 
     Returns:
-        For each page that holds any of the rows its place in the file, and the rows counted from the first of the page.
+        For each page with at least one of the rows, its place in the file, and the rows relative to its first row.
     """
     tasks: list[tuple[PageLocation, Rows]] = []
     for page in pages_of_rows(index, row_count, rows):

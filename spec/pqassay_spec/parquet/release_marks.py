@@ -1,10 +1,10 @@
-"""Marks of releases in decoded structs: what a file uses, by which it shows that its writer knew the release that brought it.
+"""Marks of releases in decoded structs: features which show that the writer of a file knew the release that added them.
 
     >>> from pqassay_spec.parquet.thrift import Encoding, Statistics
     >>> list(marks_of(Statistics(null_count=0, nan_count=2)))
     ['Statistics.null_count', 'Statistics.nan_count']
 
-Which of them belong to which release is said in `pqassay_spec.rules.releases`.
+`pqassay_spec.rules.releases` assigns each mark to its release.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pqassay_spec.grammar.thrift import EnumOf, Field, ListOf, Record
 from pqassay_spec.parquet.thrift import EXTENSION_FIELD
 
 EXTENSION = "extension"
-"""The mark of a struct with a field that is left to extensions."""
+"""The mark of a struct with an extension field."""
 
 
 def marks_of(record: Record) -> Iterator[str]:
-    """Yield the members that a struct and all structs in it use, each as often as it is there: ``Statistics.nan_count``."""
+    """Yield the members that a struct and all structs in it use, such as ``Statistics.nan_count``, once for each occurrence."""
     left = [record]
     for one in left:  # which grows meanwhile
         kind = type(one)
@@ -43,7 +43,7 @@ def _items(value: Any) -> list[int]:
 
 
 class _MarkedField(NamedTuple):
-    """A field of a struct: its name, its mark, whether it holds structs, and the marks of its values where it is an enum."""
+    """A field of a struct: its name, its mark, whether it has structs, and the marks of its values if it is an enum."""
 
     name: str
     mark: str

@@ -1,11 +1,11 @@
 """The Thrift structs of Parquet, as tables in the order and with the names of ``parquet.thrift``.
 
-Everything that a Parquet file says about itself is one of these: the footer (`FileMetaData`), the page index
-(`ColumnIndex`, `OffsetIndex`), the bloom filter header and the page headers.  This module declares the footer; the
-schema is in `pqassay_spec.parquet.thrift_schema`, the rest in `pqassay_spec.parquet.thrift_pages`, and their names are here as well.
+All metadata of a Parquet file are in these structs: the footer (`FileMetaData`), the page index
+(`ColumnIndex`, `OffsetIndex`), the bloom filter header and the page headers.  This module declares the footer. The
+schema is in `pqassay_spec.parquet.thrift_schema`, the rest in `pqassay_spec.parquet.thrift_pages`; this module exports their names.
 
-Declared up to format version 2.14.0 (FILE logical type, chronological INT96 order, ALP encoding); what a later version adds
-arrives as an unknown field and keeps its bytes.
+The declarations go up to format version 2.14.0 (FILE logical type, chronological INT96 order, ALP encoding). Additions of later
+versions become unknown fields and keep their bytes.
 
 Source: apache/parquet-format, ``src/main/thrift/parquet.thrift``.
 """
@@ -276,7 +276,7 @@ class RowGroup(Record):
 
 @thrift_struct
 class TypeDefinedOrder(Record):
-    """The order of the logical type, else of the physical type."""
+    """The order of the logical type, or of the physical type if there is no logical type."""
 
 
 @thrift_struct
@@ -291,7 +291,7 @@ class Int96TimestampOrder(Record):
 
 @thrift_union
 class ColumnOrder(Record):
-    """Under which order the bounds of a column hold; a union."""
+    """The order that the bounds of a column follow; a union."""
 
     TYPE_ORDER: TypeDefinedOrder | None = optional(1, TypeDefinedOrder, "Order of the type.")
     IEEE_754_TOTAL_ORDER: IEEE754TotalOrder | None = optional(
@@ -349,7 +349,7 @@ class FileMetaData(Record):
 
 @thrift_struct
 class FileCryptoMetaData(Record):
-    """Stands before an encrypted footer."""
+    """Metadata before an encrypted footer."""
 
     encryption_algorithm: EncryptionAlgorithm = required(1, EncryptionAlgorithm, "How modules are encrypted.")
     key_metadata: bytes | None = optional(2, BINARY, "How to find the footer's key.")

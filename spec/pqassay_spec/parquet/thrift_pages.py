@@ -1,6 +1,6 @@
-"""The Thrift structs of pages and of what is said about them: statistics, page headers, bloom filter headers and the page index.
+"""The Thrift structs of pages and their metadata: statistics, page headers, bloom filter headers and the page index.
 
-`pqassay_spec.parquet.thrift` has the names of this module as well, and says what is declared.
+`pqassay_spec.parquet.thrift` exports the names of this module, and lists the declared version.
 
 Source: apache/parquet-format, ``src/main/thrift/parquet.thrift``.
 """
@@ -43,7 +43,7 @@ class Encoding(IntEnum):
 
 
 DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
-"""Encodings of data pages whose values are indexes into a dictionary: two names of one encoding."""
+"""Encodings of data pages whose values are indexes into a dictionary: two names for the same encoding."""
 
 
 class CompressionCodec(IntEnum):
@@ -224,7 +224,7 @@ class BloomFilterCompression(Record):
 
 @thrift_struct
 class BloomFilterHeader(Record):
-    """Stands before the bitset of a bloom filter."""
+    """Header before the bitset of a bloom filter."""
 
     numBytes: int = required(1, I32, "Bytes of the bitset that follows.")
     algorithm: BloomFilterAlgorithm = required(2, BloomFilterAlgorithm, "How bits are set.")
@@ -237,7 +237,7 @@ class BloomFilterHeader(Record):
 
 @thrift_struct
 class PageHeader(Record):
-    """Stands before every page."""
+    """Header before every page."""
 
     type: int = required(1, EnumOf(PageType), "Which of the headers below is set.")
     uncompressed_page_size: int = required(

@@ -1,6 +1,6 @@
 """The Thrift structs of the schema: physical and converted types, logical types, and the elements of the tree.
 
-`pqassay_spec.parquet.thrift` has the names of this module as well, and says what is declared.
+`pqassay_spec.parquet.thrift` exports the names of this module, and lists the declared version.
 
 Source: apache/parquet-format, ``src/main/thrift/parquet.thrift``.
 """
@@ -23,7 +23,7 @@ from pqassay_spec.grammar.thrift import (
 )
 
 EXTENSION_FIELD = 32767
-"""Id of a binary field that every struct leaves to extensions; see ``BinaryProtocolExtensions.md``."""
+"""Id of a binary field that every struct reserves for extensions; see ``BinaryProtocolExtensions.md``."""
 
 
 # ---------------------------------------------------------------------------------------------------- enums
@@ -78,7 +78,7 @@ class FieldRepetitionType(IntEnum):
 
 
 class EdgeInterpolationAlgorithm(IntEnum):
-    """The bend of the edges of a GEOGRAPHY between two points."""
+    """How the edges of a GEOGRAPHY bend between two points."""
 
     SPHERICAL = 0
     VINCENTY = 1

@@ -1,7 +1,7 @@
-"""Enum values and union members that the declarations do not have, and unions with more than one member.
+"""Undeclared enum values and union members, and unions with more than one member.
 
-Formats grow: a later version may define a value that this one does not, so that its meaning is unknown today.  Two members of one
-union are another matter: no version allows them.
+Formats grow: a later version may define a value that this version lacks, so its meaning is unknown today.  Two members of one
+union are different: no version allows them.
 
     >>> from pqassay_spec.parquet.thrift import JsonType, LogicalType, SchemaElement, StringType
     >>> [found] = undefined_members(SchemaElement(name="x", converted_type=77))
@@ -28,9 +28,9 @@ class Undefined(NamedTuple):
     """An enum value or a union member that is not declared.
 
     Attributes:
-        path: Path of the enum or union, below the struct that was walked.
-        name: What is there, for messages.
-        defined: What is declared, for messages.
+        path: Path of the enum or union, relative to the struct.
+        name: The undeclared value or member, for messages.
+        defined: The declared ones, for messages.
         number: The value, or the id of the member.
     """
 
@@ -41,14 +41,14 @@ class Undefined(NamedTuple):
 
 
 class Crowded(NamedTuple):
-    """A union with more than one member: its path, below the struct that was walked, and the members."""
+    """A union with more than one member: its path, relative to the struct, and its members."""
 
     path: str
     members: tuple[str, ...]
 
 
 def is_as_defined(record: Record) -> bool:
-    """Whether all enum values and union members in a struct, and in all structs in it, are declared, and no union is crowded."""
+    """Whether a struct and all structs in it only have declared enum values, declared union members and valid unions."""
     if record.is_union and (record.unknown or _set_members(record) > 1):
         return next(_oddities(record), None) is None
     enums, structs = _looked_at(type(record))
@@ -70,7 +70,7 @@ def is_as_defined(record: Record) -> bool:
 
 
 def undefined_members(record: Record) -> Iterator[Undefined]:
-    """Yield the enum values and union members without declaration in a struct and in all structs in it."""
+    """Yield the undeclared enum values and union members in a struct and in all structs in it."""
     return (found for found in _oddities(record) if isinstance(found, Undefined))
 
 
@@ -97,7 +97,7 @@ def _oddities(record: Record) -> Iterator[Undefined | Crowded]:
 
 
 def _of_union(union: Record, path: str) -> Iterator[Undefined | Crowded]:
-    """What is odd in a union: members that are set, extensions left out."""
+    """The problems of the members of a union; extensions are ignored."""
     declared = {field.id: field.name for field in union.fields}
     members = [field.id for field in union.fields if getattr(union, field.name) is not None]
     members += [each.id for each in union.unknown if each.id not in (FIELD, MISTAKEN_FIELD)]
@@ -118,7 +118,7 @@ _PARTS: dict[type[Record], _Parts] = {}
 
 
 def _looked_at(kind: type[Record]) -> _Parts:
-    """The fields of a struct that hold an enum or a list of enums, and those that hold structs with enums or unions."""
+    """The fields of a struct that are enums or lists of enums, and the fields that are structs with enums or unions."""
     if kind not in _PARTS:
         items = [
             (field.name, field.type.element if isinstance(field.type, ListOf) else field.type)

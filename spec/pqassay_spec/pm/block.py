@@ -1,6 +1,6 @@
 """The blocks of ``_pm``: a row group's rows and column chunks, its statistics, its bloom filters.
 
-What is wrong is raised with its rule; everything is read in ranges that were checked against the snapshot's footer first.
+Errors name the broken rule; every range is checked against the snapshot's footer before it is read.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Row group blocks" to "Bloom filters".
 """
@@ -32,7 +32,7 @@ class Block(NamedTuple):
 
 
 def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
-    """Read the block at an offset; ``end`` is where the footer of the snapshot starts.
+    """Read the block at an offset; ``end`` is the start of the snapshot's footer.
 
     Raises:
         Malformed: Rule PM-050, the block does not lie between header and footer.
@@ -51,7 +51,7 @@ def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
 
 
 class Statistic(NamedTuple):
-    """The place of a statistic, and whether it is exact. ``inlined`` ones are stored in the chunk's slot."""
+    """The place of a statistic, and whether it is exact. An ``inlined`` statistic is stored in the chunk's slot."""
 
     offset: int
     length: int
@@ -60,18 +60,18 @@ class Statistic(NamedTuple):
 
 
 class Side(NamedTuple):
-    """MIN or MAX, the two bounds of a chunk: what the record of a chunk says about each, and where.
+    """MIN or MAX, the two bounds of a chunk: the fields and bits for each bound in the record of a chunk.
 
     Flags are plain numbers here, which are many times faster to combine than flags with names.
 
     Attributes:
         name: ``MIN`` or ``MAX``.
         field: The field of the record that is its slot.
-        parquet_field: The field of Parquet's statistics that is the same bound.
-        position: Its position wherever both bounds are listed.
-        present: The bit of STAT_FLAGS that says that there is one.
-        inlined: The bit that says that it is stored in its slot.
-        exact: The bit that says that it is a value of the chunk.
+        parquet_field: The field of Parquet's statistics with the same bound.
+        position: Its position in lists of both bounds.
+        present: The bit of STAT_FLAGS for a bound that exists.
+        inlined: The bit for a bound that is stored in its slot.
+        exact: The bit for a bound that is a value of the chunk.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Side(NamedTuple):
         return chunk.max_stat if self.position else chunk.min_stat
 
     def size(self, chunk: pm.ColumnChunk) -> int:
-        """Bytes of the slot that count, as STAT_SIZES says."""
+        """Bytes of the slot that are used, according to STAT_SIZES."""
         return chunk.stat_sizes >> MAX_SIZE_SHIFT if self.position else chunk.stat_sizes & SIZE_MASK
 
 
@@ -114,7 +114,7 @@ SIDES = (MIN, MAX)
 
 
 def find_statistic(block: Block, column: int, side: Side) -> Statistic | None:
-    """The place of a chunk's statistic; ``None`` if there is none. Nothing is checked."""
+    """The place of a chunk's statistic, which is not checked; ``None`` if there is none."""
     chunk = block.chunks[column]
     if not chunk.stat_flags & side.present:
         return None
@@ -130,7 +130,7 @@ def read_statistic(source: Source, block: Block, column: int, side: Side, end: i
     """The bytes of a chunk's statistic, in Parquet's encoding; ``None`` if there is none.
 
     Raises:
-        Malformed: Rules PM-065 (the size of an inlined one is not 1 to 8), PM-069 (it lies outside the block's region).
+        Malformed: Rules PM-065 (the size of an inlined statistic is not 1 to 8), PM-069 (it lies outside the block's region).
     """
     place = find_statistic(block, column, side)
     if place is None:
@@ -152,10 +152,10 @@ def read_statistic(source: Source, block: Block, column: int, side: Side, end: i
 
 
 def read_inlined_bloom(source: Source, offset: int, end: int) -> bytes:
-    """The bitset of the bloom filter at an offset of this file; ``end`` is where the footer of the snapshot starts.
+    """The bitset of the bloom filter at an offset of this file; ``end`` is the start of the snapshot's footer.
 
     Raises:
-        Malformed: Rules PM-076 (it does not fit), PM-077 (its length is not a multiple of a block's).
+        Malformed: Rules PM-076 (it does not fit), PM-077 (its length is not a multiple of a block's length).
     """
     if offset + pm.BLOOM_LENGTH_SIZE > end:
         raise Malformed(f"a bloom filter at {offset}, behind {end}", rule="PM-076", offset=offset)

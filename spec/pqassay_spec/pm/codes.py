@@ -1,6 +1,6 @@
 """The names of ``_pm``'s numbers: type codes, codecs, encodings and every bit of every flags field.
 
-None of these lists is closed: a number or bit without a name here is kept as it is, and a rule says what becomes of it.
+All of these lists are open: a number or bit without a name is kept, and a rule decides about it.
 Bits that later revisions added are declared as extensions (`LATER`).
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Column descriptor", "Column chunk" and "Feature flags".
@@ -23,7 +23,7 @@ Repetition = FieldRepetitionType
 
 
 class HeaderFeature(IntFlag):
-    """Bits of the header's FEATURE_FLAGS, which count for the whole file."""
+    """Bits of the header's FEATURE_FLAGS, which apply to the whole file."""
 
     BLOOM_FILTERS = 1 << 0
     BLOOM_FILTERS_EXTERNAL = 1 << 1
@@ -32,7 +32,7 @@ class HeaderFeature(IntFlag):
 
 
 class FooterFeature(IntFlag):
-    """Bits of a footer's FOOTER_FEATURE_FLAGS, which count for this footer alone."""
+    """Bits of a footer's FOOTER_FEATURE_FLAGS, which apply only to this footer."""
 
     SEQ_TXN = 1 << 0
     SCRATCHPAD = 1 << 1
@@ -47,7 +47,7 @@ LATER_FOOTER_FEATURES = FooterFeature(sum(FooterFeature))
 """Footer bits that later revisions added: all of them, since the document defines none."""
 
 REQUIRED_FEATURES = 0xFFFFFFFF_00000000
-"""The bits 32 to 63 of both fields: a reader that does not know one of them refuses the file."""
+"""The bits 32 to 63 of both fields: a reader that does not know a set bit refuses the file."""
 
 
 class ColumnFlag(IntFlag):
@@ -60,14 +60,14 @@ class ColumnFlag(IntFlag):
 
 REPETITION_SHIFT = 2
 REPETITION_MASK = 0b11 << REPETITION_SHIFT
-"""Two bits of a column descriptor's FLAGS that hold a `Repetition`."""
+"""The two bits of a column descriptor's FLAGS with a `Repetition`."""
 
 KNOWN_COLUMN_FLAGS = sum(ColumnFlag) | REPETITION_MASK
-"""The bits of a column descriptor's FLAGS that mean something; the others are 0."""
+"""The defined bits of a column descriptor's FLAGS; the others are 0."""
 
 
 class EncodingBit(IntFlag):
-    """Bits of a column chunk's ENCODINGS. Encodings of levels (RLE, BIT_PACKED) have none."""
+    """Bits of a column chunk's ENCODINGS. Encodings of levels (RLE, BIT_PACKED) do not have a bit."""
 
     PLAIN = 1 << 0
     RLE_DICTIONARY = 1 << 1
@@ -92,7 +92,7 @@ class StatFlag(IntFlag):
 
 MAX_SIZE_SHIFT = 4
 SIZE_MASK = 0b1111
-"""STAT_SIZES: the low nibble is the size of MIN_STAT, the high one (by `MAX_SIZE_SHIFT`) that of MAX_STAT."""
+"""STAT_SIZES: the low nibble is the size of MIN_STAT, the high nibble (after `MAX_SIZE_SHIFT`) the size of MAX_STAT."""
 
 MOST_INLINE = 8
 """Bytes of the longest statistic that is stored in the slot itself."""
@@ -146,10 +146,10 @@ NO_TYPE = -1
 """TYPE of a column whose QuestDB type is not known."""
 
 NO_COLUMN = -1
-"""DESIGNATED_TIMESTAMP where there is none, and ID of a column that no table knows."""
+"""DESIGNATED_TIMESTAMP if there is none, and ID of a column that is unknown to every table."""
 
 NO_SQUASH_TRACKER = -1
-"""SQUASH_TRACKER that means none; a file without one lacks the section."""
+"""SQUASH_TRACKER if there is none; a file without one lacks the section."""
 
 TYPE_TAG_MASK = 0xFF
 DESIGNATED_TYPE_BIT = 1 << 17
@@ -191,7 +191,7 @@ GEOHASH_TYPE_BIT = 1 << 16
 
 
 def repetition(flags: int) -> int:
-    """FIELD_REPETITION out of a column descriptor's FLAGS; a `Repetition`, or 3, which has no name.
+    """FIELD_REPETITION in a column descriptor's FLAGS; a `Repetition`, or 3, which has no name.
 
     >>> repetition(0b10100)
     1
@@ -200,7 +200,7 @@ def repetition(flags: int) -> int:
 
 
 def repetition_name(number: int) -> str:
-    """FIELD_REPETITION for people.
+    """FIELD_REPETITION as text for people.
 
     >>> repetition_name(1), repetition_name(3)
     ('OPTIONAL', 'unknown 3')
@@ -209,7 +209,7 @@ def repetition_name(number: int) -> str:
 
 
 def column_flags_name(flags: int) -> str:
-    """A column descriptor's FLAGS for people.
+    """A column descriptor's FLAGS as text for people.
 
     >>> column_flags_name(0b10100), column_flags_name(0b1), column_flags_name(0b101100)
     ('OPTIONAL|DESCENDING', 'REQUIRED|LOCAL_KEY_IS_GLOBAL', 'unknown 3|unknown 0x20')
@@ -221,7 +221,7 @@ def column_flags_name(flags: int) -> str:
 
 
 def type_tag(code: int) -> int:
-    """The `ColumnType` out of a TYPE code; `NO_TYPE` stays.
+    """The `ColumnType` in a TYPE code; `NO_TYPE` stays.
 
     >>> ColumnType(type_tag(131080)).name, type_tag(-1)
     ('TIMESTAMP', -1)
@@ -230,7 +230,7 @@ def type_tag(code: int) -> int:
 
 
 def type_name(code: int) -> str:
-    """A TYPE code for people; what its upper bits say is added where it is known.
+    """A TYPE code as text for people, with the meaning of its upper bits if it is known.
 
     >>> type_name(131080), type_name(0x12_0412), type_name(2587), type_name(-1), type_name(200)
     ('TIMESTAMP designated', 'BINARY', 'ARRAY', 'none', 'unknown 200')
@@ -249,7 +249,7 @@ def type_name(code: int) -> str:
 
 
 def block_offset(entry: int) -> int:
-    """Offset of a block or bloom filter from the number that is stored.
+    """Offset of a block or bloom filter from the stored number.
 
     >>> block_offset(9)
     72

@@ -1,7 +1,7 @@
 """The snapshots of ``_pm``: a footer, the chain of footers, the checksums.
 
-Everything is read through a `Source` in ranges that were checked against the committed size first; the size of the file
-itself is asked for once only, to know that the committed bytes are there. What is wrong is raised with its rule.
+Every range is checked against the committed size before it is read through a `Source`. The size of the file is
+requested only once, to check that the committed bytes exist. Errors name the broken rule.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Footer" and "Concurrent access".
 """
@@ -28,16 +28,16 @@ class Snapshot:
     """The footer of one snapshot.
 
     Attributes:
-        number: 0 for the newest, 1 for the one before, and so on; field paths contain it.
+        number: 0 for the newest, 1 for the previous one, and so on; field paths contain it.
         size: Committed size when this was the newest.
         start: Offset of the footer.
-        length: Bytes of the footer through its checksum, as the trailer says.
+        length: Bytes of the footer through its checksum, according to the trailer.
         fields: Its first 40 bytes.
-        blocks: Offsets of the row groups' blocks in the file, as the entries say.
+        blocks: Offsets of the row groups' blocks in the file, according to the entries.
         bloom_start: Offset of the entries of bloom filters.
         bloom_count: How many of them there are: one for each row group and each column with bloom filters.
         sections: Extensions of later revisions, by name: their parsed value and their offset.
-        sections_end: Offset behind all sections that are known; the bytes after it, up to the checksum, are unknown.
+        sections_end: Offset of the end of all known sections; the bytes between it and the checksum are unknown.
         checksum: The stored checksum.
     """
 
@@ -60,7 +60,7 @@ class Snapshot:
 
     @property
     def checksum_offset(self) -> int:
-        """Offset of the checksum, and the end of the bytes that it covers."""
+        """Offset of the checksum, which is also the end of the bytes that it covers."""
         return self.start + self.length - pm.CHECKSUM_SIZE
 
     @property
@@ -78,8 +78,8 @@ def read_snapshot(source: Source, header: Header, size: int, number: int = 0) ->
 
     Raises:
         Malformed: Rules PM-012 (the trailer leads nowhere), PM-014 (the row groups' entries do not fit), PM-015 (a required
-            feature that is unknown), PM-013 (sections do not fit), PM-085 and PM-086 (extensions). For earlier snapshots it is
-            PM-020 instead of any of them.
+            feature that is unknown), PM-013 (sections do not fit), PM-085 and PM-086 (extensions). For earlier snapshots,
+            each of these errors is PM-020.
     """
     try:
         return _read_snapshot(source, header, size, number)
@@ -108,7 +108,7 @@ def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Sn
     fields = pm.FooterFields.read(raw)
     known = KNOWN_FOOTER_FEATURES
     if not fields.footer_feature_flags & FooterFeature.COVERING_INDEX:
-        # A flag's own complement is short of unknown bits.
+        # A flag's own complement lacks the unknown bits.
         known &= ~int(FooterFeature.COVERING_INDEX_REQUIRED)
     if unknown := fields.footer_feature_flags & REQUIRED_FEATURES & ~known:
         offset, width = pm.FooterFields.place("footer_feature_flags", start)
@@ -166,7 +166,7 @@ def _read_sections(
     for section in pm.FOOTER_SECTIONS:
         if flags & section.bit:
             rule = "PM-086" if section.bit is FooterFeature.COVERING_INDEX else "PM-085"
-            # The limit comes first: a count that is too great must not be believed.
+            # The limit is checked first: a count above it must not be used.
             part = raw[position:room]
             with boundary(rule=rule, field=f"{path}.{section.name}", offset=start + position):
                 value, width = pm_sections.READERS[section.name](part)
@@ -176,13 +176,13 @@ def _read_sections(
 
 
 def bloom_entry_size(header: Header) -> int:
-    """Bytes of an entry of the footer's matrix of bloom filters."""
+    """Bytes of one entry for a bloom filter in the footer."""
     external = HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
     return pm.BloomEntry.size if external else pm.InlinedBloom.size
 
 
 def read_bloom_entries(source: Source, header: Header, snapshot: Snapshot) -> list[pm.BloomEntry]:
-    """The entries of bloom filters, row group by row group; offsets in bytes, of this file or of the Parquet file."""
+    """The entries of bloom filters, row group by row group; their offsets are bytes of this file or of the Parquet file."""
     width = bloom_entry_size(header)
     raw = source.read(snapshot.bloom_start, width * snapshot.bloom_count)
     if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
@@ -193,11 +193,11 @@ def read_bloom_entries(source: Source, header: Header, snapshot: Snapshot) -> li
 def walk(source: Source, header: Header, size: int, number: int = 0) -> Iterator[Snapshot]:
     """The snapshots from the one with this committed size and number (0 is the newest) back to the first.
 
-    It ends: each was committed with fewer bytes than the one after.
+    The chain is finite: each snapshot was committed with fewer bytes than the next one.
 
     Raises:
-        Malformed: Rules PM-019 (the size of the one before is not smaller, or too small for a file), and those of
-            `read_snapshot`; what was yielded before stays good.
+        Malformed: Rules PM-019 (the size of the previous snapshot is not smaller, or too small for a file), and the rules of
+            `read_snapshot`; earlier results stay valid.
     """
     while True:
         snapshot = read_snapshot(source, header, size, number)
@@ -223,7 +223,7 @@ def find_snapshot(source: Source, header: Header, size: int, parquet_file_size: 
     """The newest snapshot that describes a Parquet file of a given size; ``None`` if there is none.
 
     Raises:
-        Malformed: The chain breaks before one is found, see `walk`.
+        Malformed: The chain breaks before the snapshot is reached, see `walk`.
     """
     for snapshot in walk(source, header, size):
         if snapshot.fields.parquet_file_size == parquet_file_size:
@@ -234,14 +234,14 @@ def find_snapshot(source: Source, header: Header, size: int, parquet_file_size: 
 # --------------------------------------------------------------------------------------------------- checksums
 
 CRC_STEP = 1 << 24
-"""Bytes that are read at once to compute a checksum."""
+"""Bytes to read at once when a checksum is computed."""
 
 
 def checksums(source: Source, snapshots: Sequence[Snapshot]) -> list[int]:
-    """The checksum that each of the snapshots should hold, in one skip the file.
+    """The right checksum of each snapshot, computed in one pass over the file.
 
-    Each covers all bytes from behind the committed size, those of earlier footers included: the pass goes on where
-    the snapshot before ended.
+    Each checksum covers all bytes after the committed size, including earlier footers: the pass continues where
+    the previous snapshot ended.
     """
     by_end: dict[int, int] = {}
     position, crc = pm.CRC_START, 0
@@ -255,7 +255,7 @@ def checksums(source: Source, snapshots: Sequence[Snapshot]) -> list[int]:
 
 
 def _bytes(source: Source, offset: int, length: int) -> bytes | memoryview:
-    """A range of the committed bytes, which is not copied if it is in memory."""
+    """A range of the committed bytes, not copied if it is in memory."""
     if isinstance(source, BytesSource):
         return source.view[offset : offset + length]
     return source.read(offset, length)

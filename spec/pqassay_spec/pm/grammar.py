@@ -1,14 +1,14 @@
 """``_pm``: QuestDB's metadata file beside ``data.parquet``, with a chain of footers, one for each snapshot.
 
-A header describes the columns once; a block for each row group holds a record for each column chunk; a footer lists the
-blocks of one snapshot and links to the footer before.  The size in the first eight bytes says how much of the file
-is committed: it is written last, and nothing beyond it counts.
+A header describes the columns once. A block for each row group has a record for each column chunk. A footer lists the
+blocks of one snapshot and links to the previous footer.  The first eight bytes are the committed size of the file:
+it is written last, and bytes after it do not count.
 
-This module holds the grammar.  What a reader does with it is in `pqassay_spec.pm.header`, `file` and
+This module contains the grammar.  The reading is in `pqassay_spec.pm.header`, `file` and
 `block`.
 
-Source: "Parquet metadata file" (``parquet-metadata.md``), the revision with which the format was first published; what
-later revisions added is marked as an extension.
+Source: "Parquet metadata file" (``parquet-metadata.md``), the revision with which the format was first published; additions
+of later revisions are marked as extensions.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DATA_NAME = "data.parquet"
 """The name of the Parquet file that it describes, in the same folder."""
 
 JSON_KEY = "questdb"
-"""The key of the Parquet footer under which QuestDB keeps what ``_pm`` does not repeat from Parquet."""
+"""The key of the Parquet footer for QuestDB's own metadata."""
 
 
 # --8<-- [start:header]
@@ -120,7 +120,7 @@ class BlockHeader(FlatStruct):
 
 @flat_struct
 class ColumnChunk(FlatStruct):
-    """A column chunk. All are of one size, so that the n-th is found without reading the others."""
+    """A column chunk. All have the same size, so the n-th can be read without reading the others."""
 
     codec: int = member(Labelled(Int8ul, Codec), "How the pages are compressed, with Parquet's number.")
     encodings: int = member(Labelled(Int8ul, EncodingBit), "Encodings of the values, one bit each.")
@@ -147,7 +147,7 @@ BLOOM_BITSET = Struct(
 """A bloom filter that is stored in this file."""
 
 BLOOM_LENGTH = Struct(*BLOOM_BITSET.subcons[:1])
-"""The length of a bloom filter, which is read before it is believed."""
+"""The length of a bloom filter, which is read and checked first."""
 # --8<-- [end:block]
 
 
@@ -182,16 +182,16 @@ class RowGroupEntry(FlatStruct):
 
 @flat_struct
 class InlinedBloom(FlatStruct):
-    """An entry for one row group and one column with bloom filters, where the filters are stored in this file."""
+    """An entry for one row group and one column with bloom filters, if the filters are stored in this file."""
 
     offset: int = member(Int32ul, "Offset of the bloom filter, shifted right by 3; 0 if there is none.")
 
 
 @flat_struct
 class BloomEntry(FlatStruct):
-    """An entry for one row group and one column with bloom filters, where the filters are stored in the Parquet file.
+    """An entry for one row group and one column with bloom filters, if the filters are stored in the Parquet file.
 
-    Readers also make one of an `InlinedBloom`, with the offset in bytes and the length 0.
+    Readers also convert an `InlinedBloom` to it, with the offset in bytes and the length 0.
     """
 
     offset: int = member(Int64ul, "Offset of the bitset in the Parquet file.")
@@ -199,7 +199,7 @@ class BloomEntry(FlatStruct):
 
 
 NO_BLOOM = BloomEntry(0, 0)
-"""The entry of a row group and a column that have no filter."""
+"""The entry of a row group and a column without a filter."""
 
 SEQ_TXN = Struct("seq_txn" / Int64sl * "Sequencer transaction of the snapshot, -1 if there is none.")
 """An extension of later revisions."""
@@ -244,7 +244,7 @@ TRAILER = Struct("footer_length" / Int32ul * "Bytes from the footer's start thro
 # --8<-- [end:footer]
 
 CRC_START = COMMITTED_SIZE.sizeof()
-"""The beginning of the checksum's range: behind the committed size, which changes after it is computed."""
+"""Offset at which the checksum's range begins: after the committed size, which changes after it is computed."""
 
 MOST_SCRATCHPAD = 1 << 20
 """Bytes of the longest scratchpad, its count included."""
@@ -262,7 +262,7 @@ BLOOM_LENGTH_SIZE = BLOOM_LENGTH.sizeof()
 CHECKSUM_SIZE = CHECKSUM.sizeof()
 TRAILER_SIZE = TRAILER.sizeof()
 SECTION_COUNT_SIZE = SCRATCHPAD.subcons[0].sizeof()
-"""Bytes of the count with which scratchpad and covering index begin."""
+"""Bytes of the count at the beginning of scratchpad and covering index."""
 
 LEAST_FOOTER = FooterFields.size + CHECKSUM_SIZE
 """Bytes of a footer without row groups, up to the trailer."""
@@ -287,11 +287,11 @@ HEADER_SECTIONS: Sequence[FeatureSection] = (
     FeatureSection(HeaderFeature.BLOOM_FILTERS, "bloom_filters", BLOOM_COLUMNS),
     FeatureSection(HeaderFeature.SQUASH_TRACKER, "squash_tracker", SQUASH_TRACKER),
 )
-"""Sections at the end of the header, behind the names, in the order of their bits."""
+"""Sections at the end of the header, after the names, in the order of their bits."""
 
 FOOTER_SECTIONS: Sequence[FeatureSection] = (
     FeatureSection(FooterFeature.SEQ_TXN, "seq_txn", SEQ_TXN),
     FeatureSection(FooterFeature.SCRATCHPAD, "scratchpad", SCRATCHPAD),
     FeatureSection(FooterFeature.COVERING_INDEX, "covering_index", COVERING_INDEX),
 )
-"""Sections at the end of a footer, behind its entries and those of bloom filters, likewise."""
+"""Sections at the end of a footer, after its entries and those of bloom filters, in the order of their bits."""

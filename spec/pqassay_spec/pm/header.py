@@ -1,6 +1,6 @@
 """The header of ``_pm``: the committed size, the columns with their names, the sorting columns, the header's sections.
 
-What is wrong is raised with its rule; everything is read in ranges that were checked against the committed size first.
+Errors name the broken rule; every range is checked against the committed size before it is read.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "File header" to "Names".
 """
@@ -27,12 +27,12 @@ class Header:
     Attributes:
         fixed: Its first 32 bytes.
         descriptors: The columns.
-        sorting_columns: Positions of the descriptors that the rows are sorted by, as the file holds them.
+        sorting_columns: Positions of the descriptors that the rows are sorted by, as stored in the file.
         bloom_columns: Positions of the descriptors with bloom filters.
         squash_tracker: The extension of later revisions, if there is one.
-        names_start: Offset behind the sorting columns, where the names begin.
-        sections_start: Offset behind the names.
-        end: Offset behind the header.
+        names_start: Offset after the sorting columns, where the names begin.
+        sections_start: Offset after the names.
+        end: Offset after the header.
     """
 
     fixed: pm.FixedHeader
@@ -51,12 +51,12 @@ class Header:
 
     @property
     def column_count(self) -> int:
-        """Columns."""
+        """The number of columns."""
         return self.fixed.column_count
 
     @property
     def block_size(self) -> int:
-        """Bytes of a block up to its statistics out of line."""
+        """Bytes of a block before its out-of-line statistics."""
         return pm.BlockHeader.size + pm.ColumnChunk.size * self.column_count
 
     @property
@@ -72,10 +72,10 @@ class Header:
 
 
 def read_committed_size(source: Source) -> int:
-    """The committed size of a file; nothing behind it counts.
+    """The committed size of a file; bytes after it do not count.
 
-    An update may happen between the moment when a local file was opened, and its size known, and the one when its header is read. It is
-    not damage: the size is asked for once more.
+    An update may happen after a local file was opened and measured, but before its header is read. That
+    is not damage, so the file is measured once more.
 
     Raises:
         Malformed: Rule PM-001 (too short for a header), PM-002 (never committed, or more than there is).
@@ -168,7 +168,7 @@ def _require_features(fixed: pm.FixedHeader) -> None:
 
 
 def why_refused(unknown: int) -> str:
-    """The message about required bits that are unknown, in the header or in a footer."""
+    """The message about unknown required bits, in the header or in a footer."""
     bits = ", ".join(str(bit) for bit in range(64) if unknown >> bit & 1)
     return (
         f"the file requires features that are unknown (bit {bits}): a reader has to refuse it; it is damaged, or of a "
@@ -248,5 +248,5 @@ def read_name(source: Source, header: Header, column: int) -> str:
 
 
 def read_u32s(raw: bytes, offset: int, count: int) -> list[int]:
-    """Numbers of 4 bytes, of which lists and entries consist."""
+    """Parse ``count`` unsigned numbers of 4 bytes, as in lists and entries."""
     return list(struct.unpack_from(f"<{count}I", raw, offset))

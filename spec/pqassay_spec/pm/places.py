@@ -1,6 +1,6 @@
-"""Where the structures of ``_pm`` are, as expressions of Kaitai Struct; `header`, `file` and `block` are the algorithms that check them.
+"""The places of the structures of ``_pm``, as expressions of Kaitai Struct.
 
-What these cannot say: that an offset leads nowhere, and that a checksum fits.
+The algorithms in `header`, `file` and `block` also check what these expressions cannot: invalid offsets and wrong checksums.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -39,7 +39,7 @@ NAMES = {
 
 _COLUMNS = "_root.header.column_count"
 _WIDTH = pm.RowGroupEntry.size
-"""Bytes of a position."""
+"""Bytes of a stored position."""
 
 FILE = Struct(
     "header" / pm.FixedHeader.grammar * "The beginning of the file.",
@@ -58,7 +58,7 @@ def _has(flags: str, feature: int) -> str:
 
 
 def _sections() -> Any:
-    """The sections of a footer, as its flags announce them."""
+    """The sections of a footer, selected by its flags."""
 
     def announced(bit: int) -> Any:
         return expressed(_has("flags", bit))(lambda context: context.flags & bit)

@@ -1,7 +1,7 @@
-"""Reading a snapshot of ``_pm`` whole: from its bytes to its logical value.
+"""Read a whole snapshot of ``_pm``: from its bytes to its logical value.
 
-What makes a value impossible is raised with its rule; what is merely wrong (a bound above another, a codec without a name)
-is in the value as it is in the file.
+An error that makes a value impossible is raised with its rule. A value that is merely wrong (a bound above another, a codec
+without a name) is returned as it is in the file.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -30,7 +30,7 @@ from pqassay_spec.pm.value import (
 )
 
 _IS_ASCII, _LOCAL_KEY_IS_GLOBAL = int(ColumnFlag.IS_ASCII), int(ColumnFlag.LOCAL_KEY_IS_GLOBAL)
-# Plain numbers: flags with names take many times longer to combine, and there are as many as columns.
+# Plain numbers: flags with names take many times longer to combine, and each column has some.
 
 Bloom = bytes | ExternalBloom
 """A bitset, or its place in the Parquet file."""
@@ -40,7 +40,7 @@ def read_value(source: Source, header: Header, snapshot: Snapshot) -> SnapshotVa
     """The logical value of any snapshot of a file.
 
     Raises:
-        Malformed: Something that the value needs cannot be read: rules PM-019 and PM-020 (the chain), PM-021 to PM-023 (names),
+        Malformed: A part that the value needs cannot be read: rules PM-019 and PM-020 (the chain), PM-021 to PM-023 (names),
             PM-033 (designated timestamp), PM-037 (sorting columns), PM-050 and PM-052 (blocks), PM-065 and PM-069 (statistics),
             PM-076, PM-077 and PM-078 (bloom filters).
     """
@@ -62,7 +62,7 @@ def read_value(source: Source, header: Header, snapshot: Snapshot) -> SnapshotVa
 
 
 def previous_sizes(source: Source, header: Header, snapshot: Snapshot) -> tuple[int, ...]:
-    """Sizes of the Parquet file at the snapshots before one, newest first.
+    """Sizes in bytes of the Parquet file at the earlier snapshots, newest first.
 
     Raises:
         Malformed: The chain breaks, rules PM-019 and PM-020.
@@ -72,7 +72,7 @@ def previous_sizes(source: Source, header: Header, snapshot: Snapshot) -> tuple[
 
 
 def read_columns(source: Source, header: Header) -> tuple[SnapshotColumn, ...]:
-    """The columns of a file. Raises `Malformed`, rule PM-022, where their names overlap."""
+    """The columns of a file. Raises `Malformed`, rule PM-022, if their names overlap."""
     if sum(described.name_length for described in header.descriptors) > header.end:
         raise Malformed(
             "the names overlap: together they have more bytes than the header",
@@ -125,17 +125,17 @@ def _sorting(header: Header) -> tuple[SnapshotSorting, ...]:
 
 
 class _Budget:
-    """The number of bytes of a file that may be read: as many as it has.
+    """The number of bytes of a file that may still be read: initially its size.
 
-    Structures that lie behind each other never need more; a small file whose references all lead to one large structure
-    would otherwise fill memory.
+    Structures without overlap never need more. In a hostile small file, all references could lead to one large structure
+    and fill memory.
     """
 
     def __init__(self, size: int) -> None:
         self.left = size
 
     def spend(self, length: int, rule: str, offset: int) -> None:
-        """Take a number of bytes."""
+        """Subtract a number of bytes; raise an error if too few are left."""
         self.left -= length
         if self.left < 0:
             raise Malformed(

@@ -1,6 +1,6 @@
 """The sections at the end of a footer of ``_pm``, which later revisions added.
 
-A section can hold very many entries. They are checked when the footer is read, and made when someone looks at them.
+A section can have very many entries. They are checked when the footer is read, and parsed when they are used.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), later revisions.
 """
@@ -20,7 +20,7 @@ Entry = TypeVar("Entry")
 
 
 class Entries(Sequence[Entry], Generic[Entry]):
-    """The entries of a section, made whenever they are asked for; nothing is kept but the section's bytes."""
+    """The entries of a section, parsed again at each use; only the section's bytes are stored."""
 
     def __init__(self, part: bytes, count: int, read: Callable[[bytes, int], Iterable[Entry]]) -> None:
         self._part, self._count, self._read = part, count, read
@@ -90,8 +90,8 @@ READERS: Mapping[str, Callable[[bytes], tuple[Any, int]]] = {
     "scratchpad": _read_scratchpad,
     "covering_index": _read_covering_index,
 }
-"""The reader of each section of a footer, which also says how long it is.
+"""The reader of each section of a footer; it returns the parsed section and its length.
 
-It takes the bytes from the section's start up to the checksum, and raises `Malformed` or `struct.error` where the section
+It takes the bytes from the section's start up to the checksum, and raises `Malformed` or `struct.error` if the section
 does not fit.
 """

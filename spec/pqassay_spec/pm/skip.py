@@ -1,12 +1,12 @@
-"""Skipping: the row groups that need not be read, by what ``_pm`` says about their column chunks.
+"""Skipping: the row groups that a query need not read, according to the facts in ``_pm`` about their column chunks.
 
-A row group is left out only if no row of it can satisfy the predicate.  Bounds, null counts and bloom filters say something
-about all values of a chunk; what they do not settle stays possible.  Each part of a predicate is asked two questions, whether
-it may be true of some row and whether it may be false of some row: ``not`` swaps the answers, and a comparison with null is
+A row group is skipped only if none of its rows can satisfy the predicate.  Bounds, null counts and bloom filters are facts about
+all values of a chunk; anything that they do not exclude stays possible.  Each part of a predicate has two answers: whether
+it may be true of some row, and whether it may be false of some row. ``not`` swaps the answers. A comparison with null can be
 neither.
 
-Values are those that the Parquet file holds: whole numbers for integers, dates, timestamps and decimals (unscaled), text or
-bytes for byte arrays, floats for floats.  A value of another kind than the column's decides nothing.
+Values are the stored ones: whole numbers for integers, dates, timestamps and decimals (unscaled), text or
+bytes for byte arrays, floats for floats.  A value of another kind than the column's excludes nothing.
 
     >>> from pqassay_spec.pm.value import SnapshotColumn
     >>> year = Facts(SnapshotColumn("year", 1), 3, 0, (2000).to_bytes(4, "little"), (2010).to_bytes(4, "little"))
@@ -14,7 +14,7 @@ bytes for byte arrays, floats for floats.  A value of another kind than the colu
     [True, True, False]
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Stat encoding" and "Bloom filters"; where it is silent,
-what its software does, and never less caution than that.
+the behavior of its software, or something more careful.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pqassay_spec.pm.codes import DECIMALS, ColumnType, PhysicalType, Repetition
 from pqassay_spec.pm.value import SnapshotColumn
 
 PLAIN_FORMATS: dict[int, str] = {kind: cast("Any", number).fmtstr for kind, number in FIXED_WIDTH.items()}
-"""Physical types whose bounds are numbers of one width, as formats of Python's ``struct``."""
+"""Formats of Python's ``struct`` for physical types whose bounds are numbers of a fixed width."""
 
 INTEGERS = (PhysicalType.INT32, PhysicalType.INT64)
 FLOATS = (PhysicalType.FLOAT, PhysicalType.DOUBLE)
@@ -46,7 +46,7 @@ UNSIGNED = frozenset((ColumnType.IPV4, ColumnType.CHAR))
 """Types of integers that are compared as unsigned numbers."""
 
 PERHAPS_UNSIGNED = frozenset((-1, ColumnType.INT, ColumnType.LONG))
-"""Types under which integers of files go that QuestDB did not write; nothing says whether those are signed."""
+"""Types of integers in files that QuestDB did not write; the integers may be signed or unsigned."""
 
 IN_BYTE_ORDER = frozenset(
     (
@@ -62,16 +62,16 @@ IN_BYTE_ORDER = frozenset(
 """Types of byte arrays that are compared byte by byte."""
 
 NULL_IS_ZERO = frozenset((ColumnType.BYTE, ColumnType.SHORT, ColumnType.CHAR))
-"""Types without a null of their own: QuestDB reads a null as 0."""
+"""Types without a null value: QuestDB reads a null as 0."""
 
 UNCOUNTED_NULLS = frozenset((ColumnType.FLOAT, ColumnType.DOUBLE, ColumnType.CHAR))
-"""Types with values that QuestDB takes for null (NaN, 0) and that no null count covers."""
+"""Types with values that QuestDB treats as null (NaN, 0), which null counts do not include."""
 
 NEVER_NULL = frozenset((ColumnType.BYTE, ColumnType.SHORT))
-"""Types of which no value is null for QuestDB."""
+"""Types of which QuestDB treats no value as null."""
 
 LARGEST_COUNT = (1 << 63) - 1
-"""Null counts beyond are not counts, but negative numbers."""
+"""The largest valid null count; a larger number is a negative one."""
 
 
 class Facts(NamedTuple):
@@ -80,10 +80,10 @@ class Facts(NamedTuple):
     Attributes:
         column: The column.
         num_values: Values, nulls included.
-        null_count: Nulls; ``None`` where it does not say.
-        min, max: The bounds, in Parquet's encoding; ``None`` where it does not say. They need not be exact.
-        may_hold: The bloom filter: whether a value may be there, given in PLAIN encoding without length prefix; ``False`` is
-            certain. ``None`` without one.
+        null_count: Nulls; ``None`` if unknown.
+        min, max: The bounds, in Parquet's encoding; ``None`` if unknown. They need not be exact.
+        may_hold: The bloom filter: whether it may have a value in PLAIN encoding without length prefix; ``False`` is
+            certain. ``None`` if there is no filter.
     """
 
     column: SnapshotColumn
@@ -95,7 +95,7 @@ class Facts(NamedTuple):
 
 
 FactsOf = Callable[[str], Facts | None]
-"""Facts by the name of a column; ``None`` where nothing is known."""
+"""Facts by the name of a column; ``None`` if they are unknown."""
 
 
 class NotAPredicateError(ValueError):
@@ -103,7 +103,7 @@ class NotAPredicateError(ValueError):
 
 
 class Possible(NamedTuple):
-    """The truth values that a predicate may have for rows of a row group. A row for which it is unknown adds to neither."""
+    """The truth values that a predicate may have for rows of a row group; a row with an unknown result counts for neither."""
 
     true: bool
     false: bool
@@ -117,8 +117,8 @@ def may_match(predicate: Sequence[Any], facts_of: FactsOf) -> bool:
     """Whether a row group has to be read.
 
     Args:
-        predicate: A tree as ``conformance/PROTOCOL.md`` defines it, its values Python's own; besides
-            ``["between", column, a, b]``, true of what lies between the two, whichever is the greater.
+        predicate: A tree as in ``conformance/PROTOCOL.md``, with Python values. Also supported is
+            ``["between", column, a, b]``, which is true of values between the two, in either order.
         facts_of: The facts about the row group's column chunks.
 
     Raises:
@@ -128,7 +128,7 @@ def may_match(predicate: Sequence[Any], facts_of: FactsOf) -> bool:
 
 
 DEEPEST = 100
-"""Levels of the deepest predicate."""
+"""Most levels of a predicate."""
 
 
 def possible(predicate: Any, facts_of: FactsOf, depth: int = DEEPEST) -> Possible:
@@ -184,21 +184,21 @@ def _is_null(facts: Facts | None) -> Possible:
 
 
 def null_count(facts: Facts) -> int | None:
-    """The null count, unless it is absent or impossible."""
+    """The null count; ``None`` if it is absent or impossible."""
     count = facts.null_count
     return None if count is None or not 0 <= count <= min(facts.num_values, LARGEST_COUNT) else count
 
 
 def is_all_null(facts: Facts) -> bool:
-    """Whether no value of a chunk is there: it need not be fetched."""
+    """Whether all values of a chunk are null, so it need not be fetched."""
     return null_count(facts) == facts.num_values
 
 
 def is_nested(column: SnapshotColumn) -> bool:
-    """Whether a row may hold several values, or a null of a group around this column: counts and bounds then say nothing.
+    """Whether a row may have several values, or a null of a group around this column: counts and bounds then exclude nothing.
 
-    A column that is never null, and has nulls, is a required field around an optional one. (QuestDB declares symbols required
-    that merely had no null.)
+    A required column with nulls is a required field inside an optional one. (QuestDB also declares symbols required
+    if they merely had no null.)
     """
     in_a_required_field = (
         column.max_def_level > 0
@@ -221,7 +221,7 @@ def _compared(name: str, facts: Facts | None, values: Sequence[Any]) -> Possible
     if facts is None or is_nested(facts.column):
         return ANYTHING
     if is_all_null(facts) and type_tag(facts.column.type) not in NULL_IS_ZERO:
-        # Neither, but for QuestDB itself, to which a null is equal to null.
+        # Neither true nor false, except in QuestDB, where null equals null.
         return Possible(name in ("=", "in") and None in values, false=False)
     if name in ("=", "in"):
         each = [_equal(facts, value) for value in values]
@@ -230,12 +230,12 @@ def _compared(name: str, facts: Facts | None, values: Sequence[Any]) -> Possible
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether an operand is null, or NaN, about whose order engines disagree."""
+    """Whether an operand is null, or NaN, whose order depends on the engine."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _equal(facts: Facts, value: Any) -> Possible:
-    """Whether some value may be equal to an operand, and whether one may be another: bloom filter first, then bounds."""
+    """Whether some value may equal an operand, and whether some value may differ from it: bloom filter first, then bounds."""
     if value is None:
         return Possible(true=null_count(facts) != 0, false=True)
     if not _is_missing(value) and not _bloom_allows(facts, value):
@@ -244,7 +244,7 @@ def _equal(facts: Facts, value: Any) -> Possible:
 
 
 def _ranged(name: str, facts: Facts, values: Sequence[Any]) -> Possible:
-    """The answers of the bounds, in every way in which bounds and operands may be read."""
+    """The answers from the bounds, for all readings of bounds and operands."""
     if any(_is_missing(value) for value in values):
         return ANYTHING
     answers = [
@@ -254,7 +254,7 @@ def _ranged(name: str, facts: Facts, values: Sequence[Any]) -> Possible:
     ]
     if not answers:
         return ANYTHING
-    # Bounds leave NaN out, of which no comparison is true, and each is false.
+    # Bounds do not include NaN, for which every comparison is false.
     others = facts.column.physical_type in FLOATS
     return Possible(any(answer.true for answer in answers), others or any(answer.false for answer in answers))
 
@@ -279,10 +279,10 @@ def _answer(name: str, bounds: tuple[Any, Any], operands: Sequence[Any]) -> Poss
 
 
 def _readings(facts: Facts) -> Iterator[tuple[Any, Any]]:
-    """The bounds as values; nothing if there are none that can be used.
+    """The readings of the bounds as values; nothing if there are no usable bounds.
 
-    Integers of unknown sign have two readings, of which those count whose MIN is not above MAX: a row group is left
-    out only if none of them lets a row match.
+    Integers of unknown sign have two readings. A reading counts if its MIN is not above its MAX, and a row group is skipped
+    only if no reading lets a row match.
     """
     if facts.min is None or facts.max is None:
         return
@@ -296,7 +296,7 @@ def _readings(facts: Facts) -> Iterator[tuple[Any, Any]]:
 
 
 def _readers(column: SnapshotColumn) -> list[Callable[[bytes], Any]]:
-    """Readers of a column's bounds, one for each order that they may be in; none if the order is not known."""
+    """Readers of a column's bounds, one for each possible order; empty if the order is unknown."""
     physical, tag = column.physical_type, type_tag(column.type)
     if physical in INTEGERS:
         code = PLAIN_FORMATS[physical]
@@ -330,10 +330,10 @@ def _number(code: str) -> Callable[[bytes], Any]:
 
 
 def _operands(column: SnapshotColumn, values: Sequence[Any]) -> Iterator[list[Any]]:
-    """The operands as values of the column, in each way that engines take them; nothing if they do not fit it."""
+    """The operands as values of the column, for each way in which engines convert them; nothing if they do not fit."""
     if column.physical_type in FLOATS:
         if all(map(_is_number, values)):
-            # Numbers are compared exactly, or made floats of 64 bits first, or floats of 32 bits like the column.
+            # Engines compare numbers exactly, or convert them to floats of 64 bits first, or to floats of 32 bits like the column.
             ways = [list(values), [_nearest("<d", value) for value in values]]
             if column.physical_type == PhysicalType.FLOAT:
                 ways.append([_nearest("<f", value) for value in values])
@@ -359,16 +359,16 @@ def _fitting(column: SnapshotColumn, value: Any) -> Any:
 
 
 def _whole(value: Any) -> int | Fraction | None:
-    """A whole number, or a fraction between two. Only floats count that no engine can take for another."""
+    """A whole number, or a fraction between two. Floats are only accepted if all engines agree on their value."""
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_INTEGERS:
         return int(value)
     return value if isinstance(value, int | Fraction) else None
 
 
 def _nearest(code: str, value: float) -> float:
-    """The float of some width next to a number."""
+    """The float of a given width that is nearest to a number."""
     try:
-        # A whole number that is too great for 32 bits is another error to struct than a float that is.
+        # For a whole number beyond 32 bits, struct raises another error than for a float.
         (nearest,) = struct.unpack(code, struct.pack(code, float(value)))
     except OverflowError:
         return math.inf if value > 0 else -math.inf
@@ -396,7 +396,7 @@ def _bloom_allows(facts: Facts, value: Any) -> bool:
 
 
 def plain_bytes(column: SnapshotColumn, value: Any) -> list[bytes]:
-    """The PLAIN encodings, without length prefix, of all that is equal to a value; none if it is not known which.
+    """The PLAIN encodings, without length prefix, of all values equal to a value; empty if they are unknown.
 
     >>> plain_bytes(SnapshotColumn("x", 5), 0.0)[0].hex(), len(plain_bytes(SnapshotColumn("x", 5), 0.0))
     ('0000000000000000', 2)
@@ -444,10 +444,10 @@ def _is_number(value: Any) -> TypeGuard[float]:
 def read_bound(
     source: Source, block: Block, position: int, column: SnapshotColumn, side: Side, end: int
 ) -> bytes | None:
-    """A chunk's bound as skipping uses it; ``None`` where there is none, or none that can be used.
+    """A chunk's bound for skipping; ``None`` if there is none, or it is not usable.
 
-    A bound of a fixed width that is stored in its slot is read at that width, whatever STAT_SIZES says, unless it says something
-    else; of a byte array nothing but STAT_SIZES knows the length. ``end`` is where the footer of the snapshot starts.
+    A bound of a fixed width in its slot is read at that width, even if STAT_SIZES is missing, unless STAT_SIZES gives another
+    width. The length of a byte array is only in STAT_SIZES. ``end`` is the start of the snapshot's footer.
     """
     found = find_statistic(block, position, side)
     if found is None:
@@ -464,7 +464,7 @@ def read_bound(
 
 
 def physical_width(column: SnapshotColumn) -> int | None:
-    """Bytes of each value of a column; ``None`` for byte arrays, and where nothing is compared."""
+    """Bytes of each value of a column; ``None`` for byte arrays, and for types that are not compared."""
     if column.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
         return column.fixed_byte_len
     code = PLAIN_FORMATS.get(column.physical_type)

@@ -1,6 +1,6 @@
-"""The trace of a whole ``_pm`` file: the place of every field of every structure, as far as the file can be read.
+"""The trace of a whole ``_pm`` file: the place of every field of every readable structure.
 
-Records of which a file has very many (descriptors, chunks) are traced by a pattern: their grammar is traced once, and
+Frequent records (descriptors, chunks) are traced by a pattern: their grammar is traced once, and
 the leaves of each record follow from it.
 """
 
@@ -27,20 +27,20 @@ from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.header import Header
 
 BATCH = 512
-"""Records of which one batch holds the leaves."""
+"""Records in one batch of leaves."""
 
 MOST_SNAPSHOTS = 10_000
-"""Snapshots of a chain that are traced."""
+"""Most snapshots of a chain that are traced."""
 
 Batches = Iterator[list[Leaf]]
 Label = Callable[[int], str]
-"""Names a value."""
+"""A function that returns the name of a value."""
 
 
 def trace_pm(source: Source, problems: list[FormatError] | None = None) -> Batches:
     """Yield the leaves of a file, damaged or not, in the order of their bytes, batch by batch.
 
-    ``problems`` takes the errors that keep further leaves from being read.
+    Errors that prevent further leaves from being read are appended to ``problems``.
     """
     tracer = _Tracer(source, [] if problems is None else problems)
     yield from (batch for batch in tracer.whole() if batch)
@@ -53,7 +53,7 @@ def traced(data: bytes) -> list[Leaf]:
 
 
 class Pattern:
-    """Traces records of nothing but integers, many at a time."""
+    """Traces records that consist only of integers, many at a time."""
 
     def __init__(self, record: type[FlatStruct], **labels: Label) -> None:
         self.size = record.size
@@ -90,7 +90,7 @@ NAMES, BLOCKS, CONTENTS = "names", "blocks", "statistics and bloom filters"
 
 
 class _Tracer:
-    """One trace on its way through a file."""
+    """The state of one trace."""
 
     def __init__(self, source: Source, problems: list[FormatError]) -> None:
         self.source = source
@@ -98,7 +98,7 @@ class _Tracer:
         self._left: dict[str, int] = dict.fromkeys((NAMES, BLOCKS, CONTENTS), 2 * source.size)
 
     def _afford(self, kind: str, length: int, field: str) -> bool:
-        """Whether a number of further bytes may be shown: structures over each other would otherwise never end."""
+        """Whether more bytes may be traced: overlapping structures would otherwise never end."""
         left = self._left[kind]
         if left >= 0 > left - length:
             self.problems.append(Malformed(f"{kind} overlap; the others are left out", field=field))
@@ -106,7 +106,7 @@ class _Tracer:
         return left >= length
 
     def whole(self) -> Batches:
-        """Everything."""
+        """Yield all leaves of the file."""
         try:
             raw = self.source.read(0, pm.FixedHeader.size)
         except FormatError as error:
@@ -175,7 +175,7 @@ class _Tracer:
                     break
         except FormatError as error:
             self.problems.append(error)
-        ends: dict[int, int] = {}  # of each block, the first byte behind what may belong to it
+        ends: dict[int, int] = {}  # for each block, the offset after everything that may belong to it
         for snapshot in snapshots:
             for offset in snapshot.blocks:
                 ends[offset] = max(ends.get(offset, 0), snapshot.start)
@@ -189,7 +189,7 @@ class _Tracer:
                 yield from self._footer(header, footers[offset])
 
     def _blooms(self, header: Header, snapshots: Sequence[Snapshot]) -> dict[int, dict[int, int]]:
-        """For each block the offsets of its inlined bloom filters by position; those of the newest snapshot count."""
+        """For each block, the offsets of its inlined bloom filters by position; if snapshots differ, the newest counts."""
         offsets: dict[int, dict[int, int]] = {}
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features or not header.bloom_columns:
             return offsets

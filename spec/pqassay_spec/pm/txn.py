@@ -1,8 +1,8 @@
-"""``_txn``: the file of a QuestDB table from which a reader takes the size that pins its snapshot of each partition.
+"""``_txn``: the file of a QuestDB table with the sizes that pin a reader's snapshot of each partition.
 
-A head holds a version and, for each of two areas, where it is and how long.  An even version says that area A holds the
-transaction, an odd one area B.  A writer fills the area that is not read, then writes the version.  A reader takes the area
-that the version names, and believes what it read only if the version is still the same, and is the one in the record.
+A head has a version and, for each of two areas, its offset and sizes.  If the version is even, area A has the current
+transaction, otherwise area B.  A writer fills the other area, then writes the version.  A reader reads the area
+of the version. It accepts the result only if the version is still the same, and is also in the record.
 
     >>> head = TxnHead.read(struct.pack("<QIIIQIIIIQIQ", 7, 64, 0, 32, 0, 0, 232, 0, 64, 0, 0, 0))
     >>> head.area
@@ -11,7 +11,7 @@ that the version names, and believes what it read only if the version is still t
     9
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Concurrent access" and "Reader flow", which name the two
-areas, field 3 and the safe read; the layout around them is that of QuestDB's public sources.
+areas, field 3 and the safe read; the rest of the layout is from QuestDB's public sources.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
 
 FILE_NAME = "_txn"
-"""Its name, in the folder of the table."""
+"""The name of the file, in the folder of the table."""
 
 MOST_PARTITION_BYTES = 1 << 28
-"""Bytes of the longest list of partitions that is read."""
+"""Most bytes of a list of partitions that is read."""
 
 MOST_ATTEMPTS = 1000
-"""Attempts to read while a writer comes in between."""
+"""Most attempts to read while a writer interferes."""
 
 
 class Area(NamedTuple):
-    """One of the two areas: where its record starts, and the bytes of the lists behind it."""
+    """One of the two areas: the offset of its record, and the sizes in bytes of the lists after it."""
 
     offset: int
     symbols_size: int
@@ -47,7 +47,7 @@ class Area(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Bytes of the record and the lists behind it."""
+        """Bytes of the record and the lists after it."""
         return TxnRecord.size + self.symbols_size + PARTITIONS_SIZE.size + self.partitions_size
 
 
@@ -73,7 +73,7 @@ class TxnHead(FlatStruct):
 
     @property
     def area(self) -> Area:
-        """The area that the version names."""
+        """The current area, which the version selects."""
         if self.version % 2:
             return Area(self.offset_b, self.symbols_size_b, self.partitions_size_b)
         return Area(self.offset_a, self.symbols_size_a, self.partitions_size_a)
@@ -81,7 +81,7 @@ class TxnHead(FlatStruct):
 
 @flat_struct
 class TxnRecord(FlatStruct):
-    """The beginning of a record. Counts of symbols follow, 8 bytes each, then the bytes of the partitions and the partitions."""
+    """The beginning of a record. After it come counts of symbols, 8 bytes each, the size of the partitions, and the partitions."""
 
     txn: int = member(Int64ul, "The transaction: the version, once more.")
     transient_row_count: int = member(Int64sl, "Rows of the last partition.")
@@ -106,7 +106,7 @@ class TxnRecord(FlatStruct):
 
 @flat_struct
 class Partition(FlatStruct):
-    """A partition: four numbers, counted from 0, of which number 3 pins the snapshot of `_pm`."""
+    """A partition: four numbers, counted from 0; number 3 pins the snapshot of `_pm`."""
 
     timestamp: int = member(Int64sl, "Where the partition begins, in the unit of the designated timestamp.")
     masked_size: int = member(Int64ul, "Rows in bits 0 to 43; bit 61 is set for a partition in Parquet.")
@@ -117,7 +117,7 @@ class Partition(FlatStruct):
 
     @property
     def num_rows(self) -> int:
-        """Rows."""
+        """The number of rows."""
         return self.masked_size & ROW_MASK
 
     @property
@@ -127,7 +127,7 @@ class Partition(FlatStruct):
 
     @property
     def folder_names(self) -> list[str]:
-        """Names that its folder has, for each way to partition a table; its timestamp counts micro- or nanoseconds."""
+        """Possible names of its folder, one for each way to partition a table; its timestamp counts micro- or nanoseconds."""
         number = "" if self.name_txn < 0 else f".{self.name_txn}"
         names: list[str] = []
         for unit in (1, 1000):
@@ -142,13 +142,13 @@ class Partition(FlatStruct):
 # --8<-- [end:txn]
 
 PARTITIONS_SIZE = struct.Struct("<I")
-"""The bytes of the partitions, before them."""
+"""The size of the partitions in bytes, which is stored before them."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECONDS = timedelta(microseconds=1)
 
 FOLDER_NAMES = ("%Y-%m-%d", "%Y", "%Y-%m", "%G-W%V", "%Y-%m-%dT%H")
-"""Names of partitions by day, which most are, and by year, month, week and hour."""
+"""Formats of folder names for partitions by day (the most common), year, month, week and hour."""
 
 ROW_MASK = (1 << 44) - 1
 PARQUET_BIT = 1 << 61
@@ -164,34 +164,34 @@ class Txn:
 
     @property
     def version(self) -> int:
-        """The transaction."""
+        """The number of the transaction."""
         return self.record.txn
 
     def partition_in(self, folder: str) -> Partition | None:
-        """The partition that is stored in a folder of this name, ``2024-01-01.6`` for instance."""
+        """The partition that is stored in a folder with this name, such as ``2024-01-01.6``."""
         return next((each for each in self.partitions if folder in each.folder_names), None)
 
     def build(self) -> bytes:
-        """The bytes of the record and the lists behind it."""
+        """The bytes of the record and the lists after it."""
         partitions = b"".join(partition.build() for partition in self.partitions)
         return self.record.build() + self.symbol_counts + PARTITIONS_SIZE.pack(len(partitions)) + partitions
 
 
 def partition_offset(area: Area, number: int) -> int:
-    """Where a partition of an area is stored."""
+    """The offset of a partition of an area."""
     start = area.offset + TxnRecord.size + area.symbols_size + PARTITIONS_SIZE.size
     return start + number * Partition.size
 
 
 def read_txn(source: Source, again: Callable[[], object] = lambda: None) -> Txn:
-    """The transaction that counts now: the safe read, which starts again where a writer came in between.
+    """The current transaction: the safe read, which starts again if a writer interfered.
 
     Args:
         source: The file.
-        again: Is called before each further attempt, to wait, or to measure the file again.
+        again: Called before each further attempt, to wait, or to measure the file again.
 
     Raises:
-        FormatError: The file does not hold what its head says, and no writer is at work; or it holds more than
+        FormatError: The file contradicts its head, although no writer is at work; or it has more than
             `MOST_PARTITION_BYTES` of partitions.
     """
     before = -1

@@ -1,7 +1,7 @@
-"""QuestDB's type codes that are put together from parts, and the type that a Parquet column has without a code.
+"""QuestDB's type codes that consist of parts, and the type of a Parquet column without a code.
 
-A code's low byte is a `ColumnType`; decimals, geohashes, arrays and timestamps say more in the upper bits.  Where a
-Parquet file names no codes, since QuestDB did not write it, they are inferred from the schema.
+A code's low byte is a `ColumnType`; decimals, geohashes, arrays and timestamps have details in the upper bits.  A
+Parquet file that QuestDB did not write has no codes, so they are inferred from the schema.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Column descriptor" and "Migration"; the layout of
 the upper bits as QuestDB 9.4 writes them.
@@ -57,16 +57,16 @@ _DECIMAL_DIGITS = (
     (38, ColumnType.DECIMAL128),
     (76, ColumnType.DECIMAL256),
 )
-"""The most digits that each decimal type holds."""
+"""The most digits of each decimal type."""
 
 GEOHASHES = frozenset((ColumnType.GEOBYTE, ColumnType.GEOSHORT, ColumnType.GEOINT, ColumnType.GEOLONG))
 
 MOST_DIMENSIONS = 32
-"""Dimensions of an array, at most."""
+"""Most dimensions of an array."""
 
 
 def decimal_type(precision: int, scale: int) -> int:
-    """TYPE of a decimal; `NO_TYPE` where QuestDB has none for it.
+    """TYPE of a decimal; `NO_TYPE` if QuestDB has no type for it.
 
     >>> tuple(hex(decimal_type(*digits)) for digits in ((2, 1), (18, 4), (76, 6)))
     ('0x4021c', '0x10121f', '0x184c21')
@@ -82,7 +82,7 @@ def decimal_type(precision: int, scale: int) -> int:
 
 
 def array_type(element: int, dimensions: int) -> int:
-    """TYPE of an array; `NO_TYPE` where it has more dimensions than QuestDB's.
+    """TYPE of an array; `NO_TYPE` if it has more dimensions than QuestDB supports.
 
     >>> array_type(ColumnType.DOUBLE, 1), array_type(ColumnType.DOUBLE, 2), array_type(ColumnType.DOUBLE, 33)
     (2587, 18971, -1)
@@ -93,7 +93,7 @@ def array_type(element: int, dimensions: int) -> int:
 
 
 def is_designated(code: int) -> bool:
-    """Whether TYPE says that the column is the designated timestamp.
+    """Whether TYPE marks the column as the designated timestamp.
 
     >>> is_designated(131080), is_designated(8), is_designated(-1)
     (True, False, False)
@@ -102,12 +102,12 @@ def is_designated(code: int) -> bool:
 
 
 def is_descending(code: int) -> bool:
-    """Whether TYPE says that the rows are sorted by the designated timestamp the other way round."""
+    """Whether TYPE marks the column as a designated timestamp in descending order."""
     return is_designated(code) and bool(code & DESCENDING_TYPE_BIT)
 
 
 class TypeParts(NamedTuple):
-    """The parts of a code, in so far as its type has them; 0 elsewhere."""
+    """The parts of a code; parts that its type lacks are 0."""
 
     tag: int
     precision: int = 0
@@ -118,7 +118,7 @@ class TypeParts(NamedTuple):
 
 
 def type_parts(code: int) -> TypeParts:
-    """Take a code apart.
+    """Split a code into its parts.
 
     >>> type_parts(0x10121F)
     TypeParts(tag=31, precision=18, scale=4, bits=0, element=0, dimensions=0)
@@ -142,7 +142,7 @@ def type_parts(code: int) -> TypeParts:
 
 
 def described_type(code: int) -> str:
-    """A code for people, with what its upper bits say.
+    """A code as text for people, with the details in its upper bits.
 
     >>> tuple(described_type(code) for code in (0x10121F, 0x11E10, 393224, 12, -1))
     ('DECIMAL(18,4)', 'GEOHASH(30b)', 'TIMESTAMP NS designated', 'SYMBOL', 'none')
@@ -206,7 +206,7 @@ _BY_TYPE: dict[int | None, int] = {
     Type.DOUBLE: ColumnType.DOUBLE,
     Type.BYTE_ARRAY: ColumnType.BINARY,
 }
-"""TYPE of each physical type without an annotation that says more."""
+"""TYPE of each physical type without a decisive annotation."""
 
 _BY_ANNOTATION: dict[tuple[int | None, str | None], int] = {
     (Type.INT32, "INTEGER(8, signed)"): ColumnType.BYTE,
@@ -218,19 +218,19 @@ _BY_ANNOTATION: dict[tuple[int | None, str | None], int] = {
     (Type.FIXED_LEN_BYTE_ARRAY, "UUID"): ColumnType.UUID,
     (Type.BYTE_ARRAY, "STRING"): ColumnType.VARCHAR,
 }
-"""TYPE of each physical type with a logical type that says more (a name of `ANNOTATIONS`)."""
+"""TYPE of each physical type with a decisive logical type (a name of `ANNOTATIONS`)."""
 
 _BY_WIDTH = {16: ColumnType.LONG128, 32: ColumnType.LONG256}
 """TYPE of a FIXED_LEN_BYTE_ARRAY by its length."""
 
 _UNANNOTATED = (Type.BOOLEAN, Type.INT96, Type.FLOAT, Type.DOUBLE)
-"""Physical types of which annotations say nothing."""
+"""Physical types whose annotations are ignored."""
 
 
 def inferred_type(element: SchemaElement, *, list_dimensions: int = 0) -> int:
-    """TYPE of a Parquet column whose code is not stored; `NO_TYPE` where QuestDB has no such type.
+    """TYPE of a Parquet column without a stored code; `NO_TYPE` if QuestDB has no such type.
 
-    ``list_dimensions`` is the depth of the leaf in a field that is nothing but lists, 0 elsewhere.
+    ``list_dimensions`` is the depth of the leaf in a field that consists only of lists, otherwise 0.
     """
     if element.type == Type.DOUBLE and list_dimensions:
         return array_type(ColumnType.DOUBLE, list_dimensions)
@@ -246,7 +246,7 @@ def inferred_type(element: SchemaElement, *, list_dimensions: int = 0) -> int:
 
 
 def logical_type(code: int, physical_type: int) -> LogicalType | None:
-    """The logical type that a column with this TYPE has in Parquet; ``None`` where values are what they are stored as.
+    """The logical type in Parquet of a column with this TYPE; ``None`` if it needs no annotation.
 
     >>> logical_type(0x10121F, Type.INT64).DECIMAL, logical_type(ColumnType.LONG, Type.INT64)
     (DecimalType(scale=4, precision=18), None)
@@ -276,11 +276,11 @@ def logical_type(code: int, physical_type: int) -> LogicalType | None:
 
 
 _INTEGER_BITS: dict[int, int] = {ColumnType.BYTE: 8, ColumnType.SHORT: 16}
-"""Bits of the integers that Parquet stores in 32."""
+"""Bits of the integers that Parquet stores in 32 bits."""
 
 
 def _old_annotation(element: SchemaElement) -> str | None:
-    """The name of the logical type that says the same as an element's converted type."""
+    """The name of the logical type that is equivalent to an element's converted type."""
     return next((name for name, row in ANNOTATIONS.items() if element.converted_type in row.converted), None)
 
 

@@ -1,6 +1,6 @@
-"""The logical value of a snapshot of ``_pm``: what it says, apart from the places in the file.
+"""The logical value of a snapshot of ``_pm``: its content, without the layout of the file.
 
-Writers are given one, readers give one back, and two files that say the same have equal ones.
+Writers take one and readers return one; two files with the same content have equal values.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -19,9 +19,9 @@ class SnapshotColumn:
     Attributes:
         name: Its name.
         physical_type: Parquet's number.
-        id: Its number in QuestDB's table, -1 if no table knows it.
+        id: Its number in QuestDB's table, -1 if it is unknown to every table.
         type: QuestDB's type code, -1 if unknown.
-        fixed_byte_len: Bytes of a FIXED_LEN_BYTE_ARRAY, else 0.
+        fixed_byte_len: Bytes of a FIXED_LEN_BYTE_ARRAY, 0 for other types.
         max_rep_level, max_def_level: Greatest levels.
         repetition: FIELD_REPETITION.
         is_ascii, local_key_is_global: The flags of these names.
@@ -64,9 +64,9 @@ class SnapshotChunk:
         encodings: `pqassay_spec.pm.codes.EncodingBit`.
         num_values: Values, nulls included.
         offset, length: Its range in the Parquet file.
-        null_count, distinct_count: ``None`` where the file does not say.
-        min, max: The bounds in Parquet's encoding, ``None`` where the file does not say.
-        min_exact, max_exact: Whether they occur.
+        null_count, distinct_count: ``None`` if the file lacks them.
+        min, max: The bounds in Parquet's encoding, ``None`` if the file lacks them.
+        min_exact, max_exact: Whether the bounds are values of the chunk.
         bloom: The bitset, or its place in the Parquet file; ``None`` without a filter.
     """
 
@@ -100,13 +100,13 @@ class SnapshotValue:
         columns: The columns.
         row_groups: The row groups, in order.
         parquet_footer_offset, parquet_footer_length: The place of the Parquet file's footer.
-        unused_bytes: Dead bytes in the Parquet file.
+        unused_bytes: Unused bytes in the Parquet file.
         designated_timestamp: Position of the designated timestamp, -1 if there is none.
-        sorting: What the rows are sorted by.
+        sorting: The columns that the rows are sorted by.
         bloom_columns: Positions of the columns with bloom filters, ascending.
         bloom_external: Whether the filters are stored in the Parquet file.
-        squash_tracker, seq_txn: Extensions of later revisions, ``None`` without.
-        previous_sizes: Sizes of the Parquet file at the snapshots before, newest first.
+        squash_tracker, seq_txn: Extensions of later revisions, ``None`` if absent.
+        previous_sizes: Sizes of the Parquet file at earlier snapshots, newest first.
     """
 
     columns: tuple[SnapshotColumn, ...]

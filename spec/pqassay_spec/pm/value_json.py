@@ -1,7 +1,7 @@
-"""The logical value of a ``_pm`` snapshot as JSON, as golden files, requests and answers hold it.
+"""The logical value of a ``_pm`` snapshot as JSON, for golden files, requests and answers.
 
-The members have short names of their own.  Physical types go by their names in Parquet; codecs, encodings and type codes by
-their numbers.  Bytes are ``{"bytes": "00ff"}``, whole numbers beyond 2^53 are ``{"int": "9007199254740993"}``.
+The members have short names.  Physical types are written as their names in Parquet; codecs, encodings and type codes as
+numbers.  Bytes are ``{"bytes": "00ff"}``, whole numbers beyond 2^53 are ``{"int": "9007199254740993"}``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class NotAValueError(ValueError):
 
 
 def to_json(value: SnapshotValue) -> dict[str, Any]:
-    """A value as JSON; members of extensions are there only if the file has them.
+    """A value as JSON; members of extensions are only present if the file has them.
 
     >>> to_json(SnapshotValue((), (), 4, 10, unused_bytes=2**60))["unused_bytes"]
     {'int': '1152921504606846976'}
@@ -37,10 +37,10 @@ def to_json(value: SnapshotValue) -> dict[str, Any]:
 
 
 def from_json(record: object) -> SnapshotValue:
-    """The value that JSON holds. Members that may be null may be left out; others that are not known are errors.
+    """Read the value from JSON. Nullable members may be left out; unknown members are errors.
 
     Raises:
-        NotAValueError: A member is missing, unknown, or of another type; the message says which.
+        NotAValueError: A member is missing, unknown, or of another type; the message names it.
     """
     return cast("SnapshotValue", _SNAPSHOT.read(record, ""))
 
@@ -53,10 +53,10 @@ class _Kind:
     """One kind of member.
 
     Attributes:
-        write: Makes JSON of a value.
-        read: Makes a value of JSON; takes the path that messages name, too.
-        nullable: Whether there may be no value: null, or no member.
-        left_out: Whether a value that is not there is written as no member rather than as null.
+        write: Converts a value to JSON.
+        read: Converts JSON to a value; also takes the path for messages.
+        nullable: Whether the value may be missing: null, or no member.
+        left_out: Whether a missing value is written as no member rather than as null.
     """
 
     write: Callable[[Any], Any]
@@ -87,7 +87,7 @@ def _list(kind: _Kind) -> _Kind:
 
 
 def _object(record: type[Any], members: Mapping[str, _Kind], **attributes: str) -> _Kind:
-    """A dataclass; ``attributes`` are the names of those attributes that the members are not named like."""
+    """The kind of a dataclass; ``attributes`` maps members to attributes with other names."""
 
     def write(value: Any) -> dict[str, Any]:
         written = {
@@ -129,7 +129,7 @@ def _read_integer(given: object, path: str) -> int:
 
 
 def _tagged(given: object, tag: str) -> object:
-    """The content of an object with this one member; ``None`` of anything else."""
+    """The content of an object whose only member is ``tag``; ``None`` for anything else."""
     if not isinstance(given, dict):
         return None
     members = cast("dict[str, object]", given)

@@ -1,10 +1,10 @@
-"""The rule catalogue: every obligation of the specification, read from the rules files of this room.
+"""The rule catalogue: every obligation of the specification, read from the rules files in this folder.
 
-A family is one structure.  Its rules file, its chapter, the judge's room of checks and the modules of its golden recipes share
-its name.  Families are found by listing the folder, so that adding one touches no list.
+A family is the set of rules for one structure.  Its rules file, its chapter, the judge's package of checks and the modules of its
+golden recipes share its name.  Families come from listing the folder, so a new family needs no change to a list.
 
-Rules oblige writers or readers.  Whether a writer kept its rules is seen in a file; whether a reader did, in what it answers about
-golden files.  So the rules of readers have no check, and `pqassay_spec.rules.reader_cases` says which cases test them.
+Rules oblige writers or readers.  A file shows whether its writer followed the rules; answers about golden files show whether a
+reader did.  Rules of readers therefore have no check; `pqassay_spec.rules.reader_cases` lists the cases that test them.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from importlib.resources import files
 from typing import Any, Literal, cast, get_args
 
 Level = Literal["MUST", "SHOULD", "MAY"]
-"""The demand of the document."""
+"""How strongly the document demands it."""
 
 Verdict = Literal["FAIL", "WARN", "POLICY", "INFO"]
-"""The verdict on a broken rule. POLICY: the text is ambiguous, and the rule states the reading taken."""
+"""The verdict on a broken rule. POLICY: the text is ambiguous, and the rule states which reading is used."""
 
 Role = Literal["writer", "reader", "both"]
 """The party that is obliged."""
 
 Tier = Literal["meta", "footer", "index", "pages", "values"]
-"""The part of a file that has to be read; each tier includes the ones before. `meta` is what a table says about its files, and their lengths."""
+"""The part of a file that has to be read; each tier includes the previous ones. `meta`: a table's claims about its files, and the sizes."""
 
 Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
-"""A harm that a user notices when an engine relies on the broken thing."""
+"""A harm that a user notices when an engine relies on the broken structure."""
 
 Decoding = Literal["reject", "either"]
-"""The answer of a reader of the structure to a file that breaks a rule, where the rule alone decides that."""
+"""The answer of a reader of the structure to a file that breaks a rule, if the rule alone decides it."""
 
 OriginKind = Literal["stated", "inferred", "ours"]
-"""The source of an obligation: the document says it, the document implies it, or this specification adds it."""
+"""The source of an obligation: the document states it, the document implies it, or this specification adds it."""
 
 BASES: Mapping[OriginKind, str] = {
     "stated": "the text",
@@ -51,7 +51,7 @@ BASES: Mapping[OriginKind, str] = {
 def broken_outcome(sources: Iterable[OriginKind]) -> Literal["nonconformant", "untrue"]:
     """The outcome of a file, from the sources of the rules that it breaks and that count.
 
-    A file is nonconformant where a document states one of them.  Otherwise it is untrue: it contradicts itself or its values.
+    A file is nonconformant if a document states one of these rules.  Otherwise it is untrue: it contradicts itself or its values.
 
     >>> broken_outcome(["inferred", "stated"]), broken_outcome(["inferred", "ours"])
     ('nonconformant', 'untrue')
@@ -63,28 +63,28 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 RELEASES = ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8")
-"""The minor releases of this specification, the oldest first. The last one is the one that new rules are written for."""
+"""The minor releases of this specification, the oldest first. New rules belong to the last one."""
 
 DEFAULT_FILE = "parquet"
-"""The kind of file that a family's rules judge, where its rules file names none."""
+"""The default kind of file that a family's rules judge."""
 
 DEFAULT_CALLED = "file"
-"""The word for such a file in counts, where its rules file does not say."""
+"""The default word for such a file in counts."""
 
 TABLE_TIER: Tier = "meta"
-"""The tier that opens no data file."""
+"""The tier that does not open data files."""
 
 NOT_CLAIMS = ("pages.body", "footer.schema", "metaData.", "file_position_delete.")
-"""Parts of paths of fields that hold the values themselves, their types and constraints, or rows of delete files."""
+"""Parts of field paths for values themselves, their types and constraints, or rows of delete files."""
 
 COMPARES_BYTES = frozenset(("DIR-017",))
-"""Rules that hold a digest against the bytes of values, for which no value is decoded."""
+"""Rules that compare a digest with the bytes of values, without decoding the values."""
 
 ID_PATTERN = r"[A-Z][A-Z0-9]*-[0-9]{3}"
 
 
 class CatalogueError(Exception):
-    """A rules file is wrong: a mistake in this package, or in a family under construction."""
+    """A rules file is wrong: an error in this package, or in a family under construction."""
 
 
 @dataclass(frozen=True)
@@ -101,31 +101,31 @@ class Rule:
     """One atomic obligation.
 
     Attributes:
-        id: Never changed, never used again.
-        level: What the document demands.
-        role: Whose obligation it is.
+        id: Never changed, never reused.
+        level: How strongly the document demands it.
+        role: The party that is obliged.
         sentence: The obligation, in one sentence.
         origin: Where it comes from.
-        obliged_since: Release of the format from which it obliges, as `pqassay_spec.rules.releases` knows it.
-        tier: How much of a file has to be read to test it; for readers, to be in the position to break it.
+        obliged_since: Release of the format from which it obliges, as in `pqassay_spec.rules.releases`.
+        tier: How much of a file has to be read to test it; for readers, how much they read before they can break it.
         field: Grammar path that it is about.
-        could: The worst that breaking it can do to the user of some reader; what was seen is in `pqassay_spec.rules.observed`.
+        could: The worst harm that breaking it can do to the user of some reader; observed harm is in `pqassay_spec.rules.observed`.
         since: Version of this specification that introduced it.
         verdict: How it is reported; by default FAIL for MUST, WARN for SHOULD, INFO for MAY.
-        practice: Why the verdict is weaker than the level: what real software does.
-        reading: For POLICY: the reading of the ambiguous text that is taken.
-        newer: What a newer text, or a draft of it, permits; a finding says that it is by the pinned text.
-        reading_of: What alone the reading is about: the message of a finding to which it applies names it.
-        decode: ``reject`` if a reader that decodes the structure must refuse a file that breaks it, ``either`` if it may as
-            well leave the structure aside.
-        capability: What an implementation has to know, beside its family's, to be asked about a file that breaks it.
+        practice: Why the verdict is weaker than the level: the behavior of real software.
+        reading: For POLICY: the reading of the ambiguous text that is used.
+        newer: What a newer text, or a draft of it, permits; findings then state that they follow the pinned text.
+        reading_of: The only subject of the reading; the reading applies to a finding whose message names it.
+        decode: ``reject`` if a reader that decodes the structure must refuse a file that breaks it, ``either`` if it may also
+            ignore the structure.
+        capability: A capability that an implementation needs, in addition to its family's, to be asked about a file that breaks it.
         excluded: Why no file can show it, if none can.
-        against: Grammar paths of what it compares ``field`` with: where it is broken, one of all these is false. ``[*]`` is behind
-            a list of columns where that of any column may be.
-        given: Grammar paths of what it takes for granted, such as that by which its subject is found and decoded: where one
-            of them is false, it is broken together with others.
+        against: Grammar paths that it compares ``field`` with: if it is broken, at least one of all these values is false. ``[*]`` follows
+            a list of columns if any column may be meant.
+        given: Grammar paths that it relies on, for example to find and decode its subject. If one of them is false, several rules
+            are broken together.
 
-    Members about the judgement of files (`verdict` and the ones after it, except `practice`) mean nothing in a rule for readers.
+    Members about judging files (`verdict` and later ones, except `practice`) have no meaning in a rule for readers.
     """
 
     id: str
@@ -150,7 +150,7 @@ class Rule:
     given: tuple[str, ...] = ()
 
     def reading_for(self, message: str) -> str:
-        """The reading, if a finding with this message is about what it speaks of; empty if not."""
+        """The reading, if a finding with this message is about its subject; otherwise empty."""
         return self.reading if self.reading_of in message else ""
 
     @property
@@ -160,7 +160,7 @@ class Rule:
 
     @property
     def compares_values(self) -> bool:
-        """Whether it holds a claim (a bound, a count, an index, a filter) against values: a finding does not show which of the two is wrong."""
+        """Whether it compares a claim (a bound, a count, an index, a filter) with values; a finding does not show which is wrong."""
         return self.judges_files and (
             self.id in COMPARES_BYTES
             or (self.tier == "values" and not any(part in self.field for part in NOT_CLAIMS))
@@ -176,10 +176,10 @@ class Rule:
 class Family:
     """The rules of one structure.
 
-    ``module`` names the chapter and, in every package, the room of what is about this structure; ``file`` the kind of the
-    files whose bytes the rules judge, ``called`` what counts in reports call such a file, and ``capability`` what an
-    implementation has to know to be asked about one.  A family with rules of tier ``meta`` is about tables: these rules judge the
-    table itself, and those of deeper tiers what it says about each of its data files.  ``status`` is ``"proposal"`` where only this
+    ``module`` names the chapter and, in every package, the folder or module for this structure. ``file`` is the kind of
+    files whose bytes the rules judge, and ``called`` the word for such a file in counts of reports. An implementation needs
+    ``capability`` to be asked about it.  A family with rules of tier ``meta`` is about tables: these rules judge the
+    table itself, and rules of deeper tiers judge its claims about each data file.  ``status`` is ``"proposal"`` if only this
     project defines the structure so far.
     """
 
@@ -195,22 +195,22 @@ class Family:
 
     @property
     def label(self) -> str:
-        """The title, and that the structure is a proposal where it is."""
+        """The title; for a proposal, with a note that it is one."""
         return f"{self.title} (a proposal)" if self.status == "proposal" else self.title
 
     @property
     def is_about_tables(self) -> bool:
-        """Whether its rules judge tables, and what they say about their files."""
+        """Whether its rules judge tables, and their claims about their files."""
         return any(rule.tier == TABLE_TIER for rule in self.rules)
 
     @property
     def chapter(self) -> str:
-        """File name of the chapter."""
+        """The file name of its chapter."""
         return f"{self.module}.md"
 
 
 def minor_release(version: str) -> str:
-    """The release line of a version.
+    """The minor release of a version.
 
     >>> minor_release("0.10.2")
     '0.10'
@@ -232,7 +232,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @cache
 def families() -> tuple[Family, ...]:
-    """Every family, in the order of their prefixes' files. Raises `CatalogueError`."""
+    """Every family, in the order of the files of their prefixes. Raises `CatalogueError`."""
     parsed = [parse_family(name, text.decode()) for name, text in _rule_files()]
     for rule, times in Counter(rule.id for family in parsed for rule in family.rules).items():
         if times > 1:
@@ -254,7 +254,7 @@ def file_rules() -> dict[str, Rule]:
 
 @cache
 def reader_rules() -> dict[str, Rule]:
-    """Every rule by id that readers alone can break."""
+    """Every rule by id that only readers can break."""
     return {rule.id: rule for rule in rules().values() if not rule.judges_files}
 
 
@@ -270,7 +270,7 @@ def _families_by_rule() -> dict[str, Family]:
 
 @cache
 def rules_for(file: str) -> dict[str, Rule]:
-    """Every rule by id that judges the bytes of one kind of file; of a table, those that judge the table itself."""
+    """Every rule by id that judges the bytes of one kind of file; for a table, the rules that judge the table itself."""
     return {
         rule.id: rule
         for family in families()
@@ -282,7 +282,7 @@ def rules_for(file: str) -> dict[str, Rule]:
 
 @cache
 def claim_rules(table: str) -> dict[str, Rule]:
-    """Every rule by id that judges what tables of one kind say about a data file."""
+    """Every rule by id that judges the claims of one kind of table about a data file."""
     mine = (
         rule
         for family in families()
@@ -294,7 +294,7 @@ def claim_rules(table: str) -> dict[str, Rule]:
 
 @cache
 def asked_about(kind: str, table: str = "") -> dict[str, Rule]:
-    """Every rule by id that is asked about a target: a file of a kind, which a table of another kind may speak of."""
+    """Every rule by id that applies to a target: a file of one kind, optionally in a table of another kind."""
     return {**rules_for(kind), **claim_rules(table)} if table else rules_for(kind)
 
 
@@ -306,7 +306,7 @@ def called(file: str) -> str:
 
 @cache
 def digest() -> str:
-    """SHA-256 over all rules files, by which a report names the rules that it applied."""
+    """SHA-256 over all rules files; a report states it to identify the rules that it applied."""
     total = hashlib.sha256()
     for name, text in _rule_files():
         total.update(f"{name} {len(text)}\n".encode() + text)
@@ -314,7 +314,7 @@ def digest() -> str:
 
 
 def _rule_files() -> Iterable[tuple[str, bytes]]:
-    """The rules files: every table of this folder but those that a module of the same name reads."""
+    """The rules files: every table of this folder except those that a module of the same name reads."""
     entries = {entry.name: entry for entry in files("pqassay_spec.rules").iterdir()}
     for name in sorted(entries):
         stem, _, ending = name.rpartition(".")
@@ -330,7 +330,7 @@ def parse_family(module: str, text: str) -> Family:
         text: Content of the file.
 
     Raises:
-        CatalogueError: Naming the rule and what is wrong with it.
+        CatalogueError: A rule is wrong; the message names the rule and the error.
     """
     try:
         document = tomllib.loads(text)
@@ -352,7 +352,7 @@ def parse_family(module: str, text: str) -> Family:
 
 
 _FAMILY = {field.name: field.default for field in fields(Family) if field.name not in ("module", "rules")}
-"""Members of a rules file's ``[family]``, each with what it is if it is absent."""
+"""Members of a rules file's ``[family]``, each with its default."""
 
 _OPTIONAL = {field.name for field in fields(Rule) if field.default is not MISSING} | {"verdict"}
 _OF_FILES = _OPTIONAL - {"practice"}
@@ -404,7 +404,7 @@ def _origin(entry: Any, place: str) -> Origin:
 
 
 def _require_reasons(rule: Rule, place: str) -> None:
-    """A verdict other than the level's own says why."""
+    """Raise an error if a verdict differs from the level's own and the rule does not explain why."""
     default = DEFAULT_VERDICT[rule.level]
     if VERDICTS.index(rule.verdict) < VERDICTS.index(default):
         raise CatalogueError(f"{place}: the verdict is stronger than the level")
@@ -415,7 +415,7 @@ def _require_reasons(rule: Rule, place: str) -> None:
 
 
 def _table(entry: Any, allowed: set[str], place: str) -> dict[str, Any]:
-    """A TOML table that holds no other keys than these."""
+    """A TOML table that has only allowed keys."""
     if not isinstance(entry, dict):
         raise CatalogueError(f"{place}: no table")
     table = cast("dict[str, Any]", entry)
@@ -427,7 +427,7 @@ def _table(entry: Any, allowed: set[str], place: str) -> dict[str, Any]:
 def json_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a rules file, for editors and for catalogues kept by others.
 
-    It says all that `parse_family` demands, except what spans rules: the prefix and the order of the ids.
+    It covers all demands of `parse_family`, except those across rules: the prefix and the order of the ids.
     """
     text = {"type": "string", "minLength": 1}
     properties: dict[str, Any] = {}
@@ -466,7 +466,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _verdict_conditions() -> Iterable[dict[str, Any]]:
-    """Yield what level and verdict demand of each other, as conditions of the JSON Schema."""
+    """Yield the constraints between level and verdict, as conditions of the JSON Schema."""
     for level, default in DEFAULT_VERDICT.items():
         allowed = VERDICTS[VERDICTS.index(default) :]
         at_level = {"properties": {"level": {"const": level}}}
@@ -482,7 +482,7 @@ def _verdict_conditions() -> Iterable[dict[str, Any]]:
 
 
 def _reader_condition() -> dict[str, Any]:
-    """What a rule for readers leaves out, as a condition of the JSON Schema."""
+    """The members that a rule for readers omits, as a condition of the JSON Schema."""
     return {
         "if": {"properties": {"role": {"const": "reader"}}},
         "then": {"properties": dict.fromkeys(sorted(_OF_FILES), False)},

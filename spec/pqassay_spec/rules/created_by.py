@@ -1,4 +1,4 @@
-"""The writer of a file, as its footer names it in ``created_by``: application, version, build.
+"""The writer of a file, parsed from ``created_by`` in its footer: application, version, build.
 
     >>> parse("parquet-mr version 1.12.3 (build f8dced182c4c1fbdec6ccb3185537b5a01e6ed6b)")
     Writer(application='parquet-mr', version=(1, 12, 3), text='1.12.3')
@@ -17,14 +17,14 @@ _PATTERN = re.compile(r"(?P<application>\S.*?)\s+version\s+(?P<version>[^\s(]+)\
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)")
 
 LONGEST = 1000
-"""Characters of the text that are looked at."""
+"""Most characters of the text that are parsed."""
 
 MOST_DIGITS = 9
-"""Digits of a number in a version, at most."""
+"""Most digits of a number in a version."""
 
 
 class Writer(NamedTuple):
-    """An application and its version, as numbers and as text; no numbers where there are none."""
+    """An application and its version, as numbers and as text; the numbers may be empty."""
 
     application: str
     version: tuple[int, ...]
@@ -38,7 +38,7 @@ def parse(text: str) -> Writer | None:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The numbers that a version begins with.
+    """The numbers at the beginning of a version.
 
     >>> numbers("v1.5.0-SNAPSHOT"), numbers("nightly")
     ((1, 5, 0), ())

@@ -1,6 +1,6 @@
-"""The documents that rules come from, each at the revision that was read.
+"""The documents that rules come from, each at the revision that the rules follow.
 
-The table ``documents.toml`` holds them.  A document without a table there is a chapter of this specification.
+The table ``documents.toml`` lists them.  A document without a table there is a chapter of this specification.
 
     >>> document("BloomFilter").revision
     '24102ed of 2026-08-19'
@@ -20,10 +20,10 @@ from importlib.resources import files
 from typing import Any
 
 THRIFT = "parquet.thrift"
-"""The document whose places are names of the grammar, and no headings."""
+"""The document whose places are names of the grammar instead of headings."""
 
 SHORT = 7
-"""Digits by which a commit is called."""
+"""Digits of a short commit id."""
 
 _NO_PART_OF_AN_ANCHOR = re.compile(r"[^\w\- ]")
 
@@ -33,15 +33,15 @@ class Document:
     """A document at one revision.
 
     Attributes:
-        name: What rules call it.
+        name: Its name in rules.
         format: The format that it describes.
-        address: Where it can be read.
-        date: That of the commit, or of publication.
-        commit: The revision; empty if it is not known.
-        branch: The branch of the repository with the commit; empty if it is not known.
-        reason: Why there is no commit, or what the date is then.
-        compared: Commit of a public copy with which the headings were compared, where it is another.
-        headings: Those that rules name; none if its places are names of the grammar.
+        address: Its URL.
+        date: The date of the commit, or of publication.
+        commit: The revision; empty if unknown.
+        branch: The branch of the repository with the commit; empty if unknown.
+        reason: Why there is no commit, or what the date means instead.
+        compared: Commit of a public copy with which the headings were compared, if it is another commit.
+        headings: The headings that rules name; empty if its places are names of the grammar.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Document:
 
     @property
     def revision(self) -> str:
-        """The revision in short: commit and date, or the date alone."""
+        """The revision in short: commit and date, or only the date."""
         return f"{self.commit[:SHORT]} of {self.date}" if self.commit else f"published {self.date}"
 
     def place(self, heading: str) -> str:

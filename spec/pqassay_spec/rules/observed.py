@@ -1,15 +1,15 @@
-"""What engines were seen to do with files that break a rule.
+"""The observed behavior of engines on files that break a rule.
 
-`Rule.could` is the worst that breaking a rule can do to some reader; this is what readers do today.  ``tools/observe.py`` asks
-engines for rows of golden files that break the rule, of the healthy files that these were made from, and writes the answers to
-``observed.json``.  Where no engine can be asked, the table says why.
+`Rule.could` is the worst harm that breaking a rule can do to some reader; this module has what readers do today.  ``tools/observe.py``
+asks engines for rows of golden files that break the rule, and of the valid files that they were made from. It writes the answers to
+``observed.json``.  If no engine can be asked, the table gives the reason.
 
     >>> observed("STA-041").effect
     'rows lost'
     >>> observed("PM-001").effect
     'not asked'
 
-The table is read when someone asks for the first rule, so that a check without findings does not need it.
+The table is loaded at the first use, so a check without findings does not need it.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from importlib.resources import files
 from typing import Any, Literal, get_args
 
 Seen = Literal["rows lost", "wrong rows", "read fails", "nothing"]
-"""The worst answer of an engine, the gravest first; ``nothing``: the right rows to every query."""
+"""The worst answer of an engine, the gravest first; ``nothing``: the right rows for every query."""
 
 ObservedEffect = Literal["rows lost", "wrong rows", "read fails", "nothing", "not asked"]
-"""The worst answer of all engines, or that there is none."""
+"""The worst answer of all engines, or ``not asked``."""
 
 SEEN: tuple[Seen, ...] = get_args(Seen)
 HARM: tuple[Seen, ...] = SEEN[:-1]
-"""Answers by which a user comes to harm, the gravest first."""
+"""Answers that harm a user, the gravest first."""
 
 TABLE = "observed.json"
-"""The table's file, beside this module."""
+"""The file of the table, beside this module."""
 
 SHAPES = "shapes.json"
-"""The file of the shapes of golden files, beside it: which of them a breakage is like."""
+"""The file beside it with the shapes of golden files, which group similar breakages."""
 
 UNMEASURED = "no measurement of this rule is at hand"
-"""The reason where the table has no entry, as for a rule of another version."""
+"""The reason if the table has no entry, for example for a rule of another version."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class EngineAnswers:
         engine: Its name.
         version: The version that was asked.
         seen: Its worst answer.
-        count: Queries to which it gave that answer.
-        of: Queries that it was asked, and answers rightly where the rule is kept.
+        count: Queries with that answer.
+        of: Queries that it was asked, and that it answers correctly if the rule is kept.
         case: The golden file of the first of those answers; empty if nothing was seen.
-        each: Where it was harmed by some of several golden files: its worst answer about each of those in `Observation.cases`,
-            ``None`` where it was asked nothing; empty if that is not known.
+        each: If only some of several golden files harmed it: its worst answer for each file in `Observation.cases`, ``None`` for a
+            file without queries. Empty if unknown.
     """
 
     engine: str
@@ -72,7 +72,7 @@ class EngineAnswers:
 
     @property
     def product(self) -> str:
-        """The engine without the setting with which it was asked.
+        """The name of the engine without its setting.
 
         >>> EngineAnswers("DataFusion, filter pushdown", "55.0.0", "nothing", 9, 9).product
         'DataFusion'
@@ -81,7 +81,7 @@ class EngineAnswers:
 
     @property
     def line(self) -> str:
-        """The answers in one line, without the name.
+        """The answers in one line, without the name of the engine.
 
         >>> EngineAnswers("DuckDB", "2.0.0", "rows lost", 3, 9, "sta/max-too-small").line
         'rows lost in 3 of 9 queries, first of sta/max-too-small'
@@ -93,13 +93,13 @@ class EngineAnswers:
 
 @dataclass(frozen=True)
 class Observation:
-    """What was measured about one rule.
+    """A measurement of one rule.
 
     Attributes:
         date: The day of the measurement, as ``YYYY-MM-DD``.
-        cases: The golden files that break the rule and were asked for.
+        cases: The measured golden files, which break the rule.
         engines: The engines that could be asked.
-        reason: Why none could, or why their answers say nothing about what the rule could do; else empty.
+        reason: Why no engine could be asked, or why their answers do not show the rule's harm; otherwise empty.
     """
 
     date: str
@@ -114,7 +114,7 @@ class Observation:
         return harm[0] if harm else "not asked" if self.reason else "nothing"
 
     def of_cases(self, wanted: Collection[str]) -> Observation | None:
-        """What was seen of some of its golden files; ``None`` where that is not known."""
+        """The observation of only some of its golden files; ``None`` if that is unknown."""
         if not wanted:
             return None
         if set(self.cases) <= set(wanted) or not self.engines:
@@ -122,7 +122,7 @@ class Observation:
         engines: list[EngineAnswers] = []
         for answers in self.engines:
             known = dict(zip(self.cases, answers.each, strict=False)) or {answers.case: answers.seen}
-            # Its worst answer is known with its file; what it made of the others is known only from `each`.
+            # The file of its worst answer is known; its answers to other files are known only from `each`.
             if answers.is_harmed and not answers.each and answers.case not in wanted:
                 return None
             seen = {known.get(case, "nothing") for case in wanted} - {None}
@@ -136,7 +136,7 @@ class Observation:
 
     @property
     def summary(self) -> Observed:
-        """The observation as findings carry it."""
+        """The observation in the form that findings contain."""
         effect = self.effect
         if effect == "not asked":
             return Observed(effect, date=self.date, reason=self.reason)
@@ -150,14 +150,14 @@ class Observation:
 
 @dataclass(frozen=True)
 class Observed:
-    """The gist of an observation, the same for all findings of a rule.
+    """A summary of an observation, the same for all findings of a rule.
 
     Attributes:
-        effect: The gravest effect that was seen; ``nothing`` if engines were asked and all answered rightly; or ``not asked``.
+        effect: The gravest effect that was seen; ``nothing`` if all engines answered correctly; or ``not asked``.
         engines: The engines in which it was seen, with their versions.
         asked: How many engines were asked.
-        date: The day of the measurement, as ``YYYY-MM-DD``; ``None`` where there was none.
-        reason: Why none was asked.
+        date: The day of the measurement, as ``YYYY-MM-DD``; ``None`` without a measurement.
+        reason: Why no engine was asked.
     """
 
     effect: ObservedEffect
@@ -168,7 +168,7 @@ class Observed:
 
     @property
     def sentence(self) -> str:
-        """The gist in words.
+        """The summary in words.
 
         >>> Observed("rows lost", ["DuckDB 2.0.0", "Spark 4.3.0"], 6, "2026-11-23").sentence
         'rows lost in DuckDB 2.0.0 and Spark 4.3.0 (2 of 6 engines, 2026-11-23)'
@@ -186,7 +186,7 @@ class Observed:
         return f"{self.effect} in {_listed(self.engines)} ({len(self.engines)} of {asked}, {self.date})"
 
     def gist(self, could: str) -> str:
-        """The answers behind what the breach could do, without versions; empty if no engine was asked.
+        """The short note to show after the possible harm, without versions; empty if no engine was asked.
 
         >>> Observed("rows lost", ["DuckDB 2.0.0", "Spark 4.3.0"], 6, "2026-11-23").gist("rows lost")
         'seen in 2 of 6 engines: DuckDB and Spark'
@@ -204,12 +204,12 @@ class Observed:
 
     @property
     def is_harm(self) -> bool:
-        """Whether someone was seen to come to harm."""
+        """Whether harm to users was seen."""
         return self.effect in HARM
 
 
 def _named(engines: Sequence[EngineAnswers]) -> list[str]:
-    """Names with versions; an engine that was asked with two settings is named once, with the setting if the other does no harm."""
+    """Names with versions. An engine that was asked with two settings is named once, with the setting if the other setting is harmless."""
     names: dict[str, str] = {}
     for one in engines:
         setting = one.engine.partition(", ")[2]
@@ -247,16 +247,16 @@ def _observation(entry: dict[str, Any]) -> Observation:
 
 @cache
 def shapes() -> Mapping[str, Mapping[str, str]]:
-    """The shape of the breakage of a rule in each of the golden files in which it was measured, by rule and file."""
+    """The shape of a rule's breakage in each measured golden file, by rule and file."""
     content: dict[str, dict[str, str]] = json.loads((files("pqassay_spec.rules") / SHAPES).read_text("utf-8"))
     return content
 
 
 @cache
 def observed_like(rule: str, shape: str) -> Observed | None:
-    """What was seen of golden files that break a rule in the same shape; ``None`` where there is none.
+    """The summary for golden files that break a rule in the same shape; ``None`` if there are none.
 
-    Where the rule was not asked about at all, that is what is known of every shape.
+    If the rule was not measured at all, the reason for that is returned for every shape.
     """
     found = observations().get(rule)
     if found is None or not found.cases:
@@ -268,13 +268,13 @@ def observed_like(rule: str, shape: str) -> Observed | None:
 
 @cache
 def observed(rule: str) -> Observed:
-    """What was seen of a rule, in short."""
+    """The summary of the observation of a rule."""
     found = observations().get(rule)
     return Observed("not asked", reason=UNMEASURED) if found is None else found.summary
 
 
 def table_text(entries: Mapping[str, Observation]) -> str:
-    """The content of the table's file: a line for each engine, so that a new measurement reads well as a difference."""
+    """The content of the table's file: a line for each engine, so diffs of new measurements are readable."""
     return "{\n" + ",\n".join(_entry(rule, entries[rule]) for rule in sorted(entries)) + "\n}\n"
 
 

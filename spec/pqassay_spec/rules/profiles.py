@@ -1,6 +1,6 @@
-"""Profiles: whom a file is for, and what weighs more then.
+"""Profiles: the intended readers of a file, and the rules that matter more to them.
 
-The table ``profiles.toml`` holds them.  A profile promotes verdicts; it never makes one weaker.
+The table ``profiles.toml`` lists them.  A profile makes verdicts stricter, never weaker.
 
     >>> profile("spark").verdict_of(rules()["PQF-010"]), rules()["PQF-010"].verdict
     ('FAIL', 'WARN')
@@ -20,18 +20,18 @@ from pqassay_spec.rules.catalogue import VERDICTS, Rule, Verdict, rules
 __all__ = ["NAMES", "Profile", "Promotion", "profile", "profiles", "rules"]
 
 NAMES = ("strict", "spark", "arrow", "questdb")
-"""Every profile, so that a command line can offer them without reading the table."""
+"""Every profile, so a command line can list them without reading the table."""
 
 
 @dataclass(frozen=True)
 class Promotion:
-    """Rules that are reported as more.
+    """Rules that get a stricter verdict.
 
     Attributes:
         rules: Pattern of their ids.
-        verdict: As what they are reported.
+        verdict: The new verdict.
         reason: Why.
-        before: Only of those that are reported as this otherwise; empty for all.
+        before: Only applies to rules with this verdict; empty for all.
     """
 
     rules: str
@@ -40,7 +40,7 @@ class Promotion:
     before: Verdict | None = None
 
     def promotes(self, rule: Rule) -> bool:
-        """Whether it makes the verdict on a rule stronger."""
+        """Whether it makes the verdict on a rule stricter."""
         return (
             self.before in (None, rule.verdict)
             and VERDICTS.index(self.verdict) < VERDICTS.index(rule.verdict)
@@ -57,7 +57,7 @@ class Profile:
     promotions: tuple[Promotion, ...]
 
     def promotion_of(self, rule: Rule) -> Promotion | None:
-        """The strongest promotion of a rule; ``None`` where it is reported as ever."""
+        """The strictest promotion of a rule; ``None`` if its verdict stays the same."""
         fitting = [promotion for promotion in self.promotions if promotion.promotes(rule)]
         return min(fitting, key=lambda promotion: VERDICTS.index(promotion.verdict), default=None)
 

@@ -1,7 +1,7 @@
-"""Known defects of writers: what a finding on their files most likely is.
+"""Known defects of writers, which explain findings on their files.
 
-The table ``quirks.toml`` says which application had a defect, in which versions, and which rules it breaks.  `explanation`
-looks a finding up; it explains, and never takes a finding away or changes how it is reported.
+The table ``quirks.toml`` lists the application with a defect, the affected versions, and the rules that it breaks.  `explanation`
+looks a finding up. It never removes a finding or changes its verdict.
 
     >>> explanation("PQF-021", "parquet-mr version 1.12.0 (build db75a6815f2ba1d1ee89d1a90aeb296f1f3a8f20)")
     'known defect of parquet-mr, fixed in 1.12.1: file_offset of row groups was wrong, so readers of splits lost row groups; https://issues.apache.org/jira/browse/PARQUET-2078'
@@ -27,14 +27,14 @@ class Quirk:
     """One defect.
 
     Attributes:
-        application: The application in ``created_by``; a ``*`` stands for anything.
+        application: The application in ``created_by``; ``*`` matches anything.
         rules: The rules that its files break.
         defect: What it does.
-        since: The first version that has it; empty for the first of all.
-        before: The first version without it; empty if none is known.
-        link: Where it is described; empty if nowhere.
-        intended: Whether it is not a defect but a habit.
-        where: The condition under which it explains a finding, by the name that the judge knows; empty if the rule says it all.
+        since: The first version with the defect; empty for the very first.
+        before: The first version without it; empty if unknown.
+        link: A description of it; empty if there is none.
+        intended: Whether it is intended behavior rather than a defect.
+        where: The name of the judge's condition under which it explains a finding; empty if the rule is enough.
     """
 
     application: str
@@ -47,7 +47,7 @@ class Quirk:
     where: str = ""
 
     def is_of(self, writer: Writer) -> bool:
-        """Whether a writer has it. A version without numbers may be any."""
+        """Whether a writer may have it. A version without numbers may be any version."""
         if not fnmatch.fnmatchcase(writer.application, self.application):
             return False
         if not writer.version:
@@ -80,12 +80,12 @@ def quirks_of(rule: str) -> list[Quirk]:
 
 
 def explanation(rule: str, text: str | None, holds: Callable[[str], bool] | None = None) -> str | None:
-    """The known defect that explains a broken rule in a file; ``None`` where nothing is known.
+    """The known defect that explains a broken rule in a file; ``None`` if there is none.
 
     Args:
         rule: The rule.
         text: The file's ``created_by``.
-        holds: Whether a condition of the table holds where the rule is broken; without it, every one does.
+        holds: Whether a condition of the table is true for this finding; by default all are.
     """
     known = quirks_of(rule)
     writer = created_by.parse(text) if text and known else None

@@ -1,14 +1,14 @@
 """Golden cases that test the rules for readers.
 
-No file can break such a rule: what a reader answers about a file does.  The table ``reader_cases.toml`` says for each rule which
-golden cases it takes to see that, so that a wrong answer, a crash or a refusal can be called by the rule that it breaks.
+No file can break such a rule, but the answer of a reader about a file can.  The table ``reader_cases.toml`` lists the golden
+cases that test each rule, so a wrong answer, a crash or a refusal can be assigned to the rule that it breaks.
 
     >>> reader_rules_of("blm/unknown-hash")
     ('BLM-025', 'PQF-145', 'PQF-152', 'PQF-146')
     >>> reader_rules_of("pm/minimal")
     ('PQF-146',)
 
-Which of them an answer breaks depends on the answer: a crash breaks PQF-146 whatever else the case tests.
+The answer decides which of these rules is broken: a crash breaks PQF-146 in any case.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def reader_rules_of(case_id: str) -> tuple[str, ...]:
         case_id: The id of the case, as `pix/null-pages`.
 
     Returns:
-        Their ids: those that few cases test before those that whole families do.
+        Their ids: rules that few cases test come before rules that whole families test.
     """
     order = _order()
     fitting = {rule: found for rule in patterns() if (found := _most_specific(rule, case_id)) is not None}
@@ -49,24 +49,24 @@ def reader_rules_of(case_id: str) -> tuple[str, ...]:
 
 @cache
 def _order() -> Mapping[str, int]:
-    """The place of each rule among all."""
+    """The position of each rule among all rules."""
     return {rule: number for number, rule in enumerate(rules())}
 
 
 def cases_of(rule_id: str, case_ids: Iterable[str]) -> list[str]:
-    """Those of some golden cases that test a rule for readers, in their order; none for other rules."""
+    """The golden cases among ``case_ids`` that test a rule for readers, in their order; empty for other rules."""
     return [case for case in case_ids if _most_specific(rule_id, case) is not None]
 
 
 def _most_specific(rule_id: str, case_id: str) -> int | None:
-    """Letters that the closest pattern of a rule shares with the id of a case; ``None`` where no pattern fits."""
+    """Number of letters that the closest pattern of a rule shares with the id of a case; ``None`` if no pattern matches."""
     letters = [count for fits, count in _compiled().get(rule_id, ()) if fits(case_id)]
     return max(letters, default=None)
 
 
 @cache
 def _compiled() -> Mapping[str, tuple[tuple[Callable[[str], object], int], ...]]:
-    """What tells whether an id fits, and how many letters of the pattern are not stars; each pattern by the rule that has it."""
+    """Matchers of ids, each with the number of letters of its pattern that are not stars, by rule."""
     return {
         rule: tuple((re.compile(translate(pattern)).match, len(pattern.replace("*", ""))) for pattern in each)
         for rule, each in patterns().items()

@@ -1,14 +1,14 @@
-"""Releases of the formats that rules are about: from which one a rule obliges, and what shows that a writer knew it.
+"""Releases of the formats: the release from which a rule obliges, and the marks that show that a writer knew a release.
 
-The table ``releases.toml`` holds them.  A rule is younger than a file if the file shows nothing of the release from which the
-rule obliges, nor of a later one; then its writer may have kept all that was asked of it.
+The table ``releases.toml`` lists them.  A rule is newer than a file if the file has no mark of the release from which the
+rule obliges, nor of a later one; its writer may then have followed all rules of its time.
 
     >>> release("2.13.0").date.isoformat(), sorted(marks_since("2.14.0"))
     ('2026-06-13', ['ColumnOrder.INT96_TIMESTAMP_ORDER', 'Encoding.ALP', 'LogicalType.FILE'])
     >>> marks_since("1.0.0")
     frozenset()
 
-A mark is a member of a struct or enum of the grammar that a file uses; `pqassay_spec.parquet.release_marks` finds them.
+A mark is a member of a struct or enum of the grammar; `pqassay_spec.parquet.release_marks` lists those that a file uses.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Release:
-    """A release of a format, or a feature flag that came without one.
+    """A release of a format, or a feature flag without a release of its own.
 
-    ``marks`` are members of structs and enums of the grammar that it brought; a release without is taken as known to all writers.
+    ``marks`` are members of structs and enums of the grammar that it added; all writers are assumed to know a release without marks.
     """
 
     format: str
@@ -45,7 +45,7 @@ class Release:
 
 @cache
 def releases() -> dict[str, Release]:
-    """Every release by its version, those of a format in their order."""
+    """Every release by its version; releases of one format are in order."""
     rows: list[dict[str, Any]] = tomllib.loads(
         (files("pqassay_spec.rules") / "releases.toml").read_text("utf-8")
     )["release"]
@@ -60,7 +60,7 @@ def release(version: str) -> Release:
 
 @cache
 def marks_since(version: str) -> frozenset[str]:
-    """The marks of a release and of later ones of its format; none if every writer is taken to know it. Raises `KeyError`."""
+    """The marks of a release and of later ones of its format; empty if all writers are assumed to know it. Raises `KeyError`."""
     own = release(version)
     line = [one for one in releases().values() if one.format == own.format]
     earlier = line[: line.index(own) + 1]

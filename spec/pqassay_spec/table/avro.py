@@ -1,4 +1,4 @@
-r"""Avro object containers: the grammar of the container, and the grammar that a schema of Avro comes to.
+r"""Avro object containers: the grammar of the container, and the grammars made from Avro schemas.
 
 >>> grammar_of({"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}]}).build({"n": -3})
 b'\x05'
@@ -24,25 +24,25 @@ MAGIC = b"Obj\x01"
 """The first bytes of an object container."""
 
 SYNC = 16
-"""Bytes of the marker behind the header and behind each block."""
+"""Bytes of the marker after the header and after each block."""
 
 SCHEMA_KEY, CODEC_KEY = "avro.schema", "avro.codec"
-"""Keys of the header's metadata: the schema as JSON, and how blocks are compressed."""
+"""Keys of the header's metadata: the schema as JSON, and the compression of blocks."""
 
 CODECS = ("null", "deflate", "snappy", "zstandard")
-"""The codecs that are known; a file that names none has ``null``."""
+"""The known codecs; ``null`` is the default of a file."""
 
 SNAPPY_CHECKSUM = 4
-"""Bytes behind a block that Snappy compressed: the CRC-32 of what it holds, big-endian."""
+"""Bytes after a block that Snappy compressed: the CRC-32 of its uncompressed content, big-endian."""
 
 LONG_BYTES = 10
 """Bytes of the longest number."""
 
 MOST_DEPTH = 24
-"""How deep the types of a schema are nested, at most; manifests need eight."""
+"""Deepest nesting of the types of a schema; manifests need eight levels."""
 
 MOST_VALUES = 1 << 16
-"""Values that there are in an object without lists and maps, at most: a schema that names its types again and again may stand for more than anyone counts."""
+"""Most values in an object without its lists and maps: a schema that repeats named types can otherwise describe a huge number."""
 
 _SIGNED = 1 << 63
 
@@ -80,7 +80,7 @@ LONG: AnyConstruct = Long()
 
 
 class Prefixed(AnyConstruct):
-    """Bytes or text behind their length."""
+    """Bytes or text after their length."""
 
     def __init__(self, *, is_text: bool) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class Prefixed(AnyConstruct):
         self.recorder: Recorder | None = None
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
-        """A copy that notes the length."""
+        """A copy that records the length."""
         twin = copy.copy(self)
         twin.length = recorder.part("length", self.length, "Bytes of the value.")
         twin.recorder = recorder
@@ -116,9 +116,9 @@ class Prefixed(AnyConstruct):
 
 
 class Blocks(AnyConstruct):
-    """The elements of an array or a map, in blocks of which each begins with its count, up to one of none.
+    """The elements of an array or a map, in blocks that each begin with a count; a block with count 0 ends it.
 
-    A negative count stands for its amount, and is followed by the bytes of the block.
+    A negative count stands for its absolute value, and is followed by the size of the block in bytes.
     """
 
     def __init__(self, element: AnyConstruct, *, is_map: bool = False) -> None:
@@ -129,7 +129,7 @@ class Blocks(AnyConstruct):
         self.recorder: Recorder | None = None
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
-        """A copy that notes counts, and every element under its index."""
+        """A copy that records counts, and every element under its index."""
         twin = copy.copy(self)
         twin.count = recorder.part("count", self.count, "Elements of a block; 0 ends them.")
         twin.bytes = recorder.part("bytes", self.bytes, "Bytes of the block.")
@@ -174,7 +174,7 @@ class Blocks(AnyConstruct):
 
 
 class Union(AnyConstruct):
-    """A value of one of several types, behind the number of the type; ``None`` is the value of the type null."""
+    """A value of one of several types, after the number of the type; ``None`` is the value of the type null."""
 
     def __init__(self, branches: list[AnyConstruct | None]) -> None:
         super().__init__()
@@ -183,7 +183,7 @@ class Union(AnyConstruct):
         self.recorder: Recorder | None = None
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
-        """A copy that notes the number of the type."""
+        """A copy that records the number of the type."""
         twin = copy.copy(self)
         twin.branch = recorder.part("type", self.branch, "Which of the types follows.")
         twin.branches = [None if one is None else recorder.copy(one) for one in self.branches]
@@ -250,11 +250,11 @@ PRIMITIVES: dict[str, AnyConstruct] = {
 
 
 Names = dict[str, Any]
-"""What the types came to that a schema has named so far, by their names."""
+"""The results for the types that a schema has named so far, by name."""
 
 
 def counted_values(schema: Any) -> int:
-    """Values that there are in an object of a schema, of lists and maps one element each.
+    """The number of values in an object of a schema; each list or map counts as one element.
 
     Raises:
         Malformed: There are more than `MOST_VALUES`, a list has elements without bytes, or the schema is nested too deeply.
@@ -263,17 +263,17 @@ def counted_values(schema: Any) -> int:
 
 
 class _Counting:
-    """Counts values of types, and tells which have no bytes.
+    """Counts the values of types, and detects types without bytes.
 
     Args:
-        named: The facts about the types that have a name: how many values, and whether they have bytes.
+        named: For each named type, the number of values, and whether they have bytes.
     """
 
     def __init__(self, named: dict[str, tuple[int, bool]]) -> None:
         self._named = named
 
     def of(self, schema: Any, depth: int) -> tuple[int, bool]:
-        """How many values there are in one of a type, and whether it has bytes."""
+        """The number of values in an object of a type, and whether it has bytes."""
         if depth > MOST_DEPTH:
             raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
         if isinstance(schema, list):
@@ -304,12 +304,12 @@ def grammar_of(schema: Any, depth: int = 0, names: Names | None = None) -> AnyCo
     """The grammar of values of a schema.
 
     Args:
-        schema: The schema as JSON holds it.
-        depth: How deep it is nested.
-        names: The types that it may name.
+        schema: The schema as parsed JSON.
+        depth: Its nesting level.
+        names: The named types that it may refer to.
 
     Raises:
-        Malformed: It is not a schema, or is nested deeper than `MOST_DEPTH`; types that refer to themselves are not read.
+        Malformed: It is not a schema, or is nested deeper than `MOST_DEPTH`; recursive types are not supported.
     """
     names = {} if names is None else names
     if depth > MOST_DEPTH:
@@ -337,7 +337,7 @@ def grammar_of(schema: Any, depth: int = 0, names: Names | None = None) -> AnyCo
 
 
 def named(declared: dict[str, Any], made: Any, names: Names) -> Any:
-    """What a record or a type of fixed width came to, noted by its name, so that the rest of the schema can name it."""
+    """Store the result for a record or a type of fixed width under its name, for later references in the schema; return it."""
     name, space = declared.get("name"), declared.get("namespace")
     if isinstance(name, str):
         names[name] = made

@@ -1,7 +1,7 @@
 r"""The fast decoder of Avro: a function for each type of a schema, made once.
 
-The grammar in `pqassay_spec.table.avro` says what the bytes are; this says the same without noting where they were.  A decoder finds *that*
-something is wrong; the traced grammar then finds *where*.  Records become lists in the order of their fields, arrays of records with the two
+It decodes the same bytes as the grammar in `pqassay_spec.table.avro`, without recording places.  A decoder only detects *that*
+something is wrong; the traced grammar then finds *where*.  Records become lists in the order of their fields. Arrays of records with two
 fields ``key`` and ``value`` become dicts.
 
 >>> decode = decoder({"type": "array", "items": "long"})
@@ -22,13 +22,13 @@ Decoder = Callable[[bytes, int], tuple[Any, int]]
 """``(data, position) -> (value, position after it)``. It raises `FormatError`, `IndexError`, `ValueError` and `struct.error` on bad bytes."""
 
 MOST_WITHOUT_BYTES = 1 << 16
-"""Elements of a type without bytes that an array may have."""
+"""Most elements without bytes that an array may have."""
 
 _FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
 
 
 def read_long(data: bytes, position: int) -> tuple[int, int]:
-    """A number. Raises `IndexError` behind the end, and `Malformed`."""
+    """Read a number. Raises `IndexError` after the end of the data, and `Malformed`."""
     byte = data[position]
     if byte < 0x80:
         return (byte >> 1) ^ -(byte & 1), position + 1
@@ -91,7 +91,7 @@ _PRIMITIVES: dict[str, Decoder] = {
 
 
 def decoder(schema: Any, depth: int = 0, names: Names | None = None) -> Decoder:
-    """The decoder of values of a schema; see `grammar_of` for the arguments and errors."""
+    """The decoder for values of a schema; see `grammar_of` for the arguments and errors."""
     names = {} if names is None else names
     if depth > MOST_DEPTH:
         raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
@@ -152,7 +152,7 @@ def _union(branches: list[Decoder | None]) -> Decoder:
 
 
 def _count(data: bytes, position: int) -> tuple[int, int]:
-    """The number of elements of a block, at most one for each byte that is left."""
+    """The number of elements of a block, at most one for each remaining byte."""
     count, position = read_long(data, position)
     if count < 0:
         count = -count
@@ -194,7 +194,7 @@ def _map(key: Decoder, element: Decoder) -> Decoder:
 
 
 def _pair(items: Any) -> str:
-    """What the values of pairs with a number are; empty of other elements."""
+    """The type of the values in pairs whose key is a number; empty for other elements."""
     if not isinstance(items, dict) or cast("dict[str, Any]", items).get("type") != "record":
         return ""
     types = [(one.get("name"), one.get("type")) for one in fields_of(cast("dict[str, Any]", items))]
@@ -214,4 +214,4 @@ def _fixed(size: int) -> Decoder:
 
 
 _PAIRED: dict[str, Decoder] = {"long": read_long, "bytes": _bytes}
-"""Values of the maps from ids to counts and to bounds, of which manifests consist."""
+"""Decoders for the values of maps from ids to counts and to bounds, which most of a manifest consists of."""

@@ -1,7 +1,7 @@
-r"""Deletion vectors of Delta: the rows of a data file that are no longer in the table, as a bitmap of their positions.
+r"""Deletion vectors of Delta: the deleted rows of a data file, as a bitmap of their positions.
 
-A file of deletion vectors begins with its version; one vector follows another, each between its length and its checksum, which are big-endian
-while the vector itself is little-endian.  The log names the file, the place of the length in it, and the bytes of the vector.
+A file of deletion vectors begins with its version. Then come the vectors, each between its length and its checksum. These two are
+big-endian, but the vector itself is little-endian.  The log gives the file, the offset of the length in it, and the size of the vector.
 
     >>> from pqassay_spec.table.roaring import ROARING
     >>> empty = VECTOR.build({"bitmap": {"count": 0, "bitmaps": []}})
@@ -23,7 +23,7 @@ from pqassay_spec.table.roaring import ROARING
 
 # --8<-- [start:grammar]
 MAGIC = 1681511377
-"""Begins a vector."""
+"""The first bytes of a vector, as a number."""
 
 FILE_VERSION = 1
 """The version of files of deletion vectors."""
@@ -32,7 +32,7 @@ VECTOR = Struct(
     "magic" / Const(MAGIC, Int32ul) * "Says that a bitmap in the portable format follows.",
     "bitmap" / ROARING * "The positions of the rows, the first row being 0.",
 )
-"""A deletion vector, as the log holds it in Z85."""
+"""A deletion vector, as the log stores it in Z85."""
 
 STORED = Struct(
     "size" / Int32ub * "Bytes of the vector.",
@@ -45,7 +45,7 @@ FILE_HEAD = Struct("version" / Int8ub * "Always 1.")
 """The beginning of a file of deletion vectors."""
 
 FILE = Struct(*FILE_HEAD.subcons, "vectors" / GreedyRange(STORED) * "The vectors.")
-"""A file of deletion vectors; where vectors begin, the log says."""
+"""A file of deletion vectors; the log gives the offsets of the vectors."""
 # --8<-- [end:grammar]
 
 HEAD_SIZE, SIZE_SIZE, CHECKSUM_SIZE = FILE_HEAD.sizeof(), Int32ub.sizeof(), Int32ub.sizeof()
@@ -58,5 +58,5 @@ def checksum(vector: bytes) -> int:
 
 
 def stored(vector: bytes) -> bytes:
-    """A vector as a file holds it."""
+    """The bytes of a vector in a file."""
     return STORED.build({"size": len(vector), "vector": vector, "checksum": checksum(vector)})

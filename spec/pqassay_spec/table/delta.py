@@ -1,7 +1,7 @@
-"""The actions of a Delta log, and what they say about data files.
+"""The actions of a Delta log, and their claims about data files.
 
-The log of a Delta table is a folder of commits. Each line of a commit is a JSON object with one member, whose name says what kind of
-action it is. Checkpoints hold the same actions, as the columns of a Parquet file.
+The log of a Delta table is a folder of commits. Each line of a commit is a JSON object with one member, whose name is the
+kind of action. Checkpoints have the same actions, as the columns of a Parquet file.
 
 Source: the Delta protocol, "Actions", "Per-file Statistics", "Schema Serialization Format" and "Deletion Vectors".
 """
@@ -145,19 +145,19 @@ SCHEMA_FIELD = JsonObject(
 # --8<-- [end:grammar]
 
 STATS_PARSED, PARTITION_PARSED = "stats_parsed", "partitionValues_parsed"
-"""The members of an entry in a checkpoint that hold statistics and partition values in the types of their columns."""
+"""The members of an entry in a checkpoint with statistics and partition values in the types of their columns."""
 
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
-"""The key of a column's metadata that holds its name in data files and in statistics."""
+"""The key of a column's metadata for its name in data files and in statistics."""
 
 COLUMN_ID = "delta.columnMapping.id"
-"""The key of a column's metadata that holds its id, which is the ``field_id`` in data files."""
+"""The key of a column's metadata for its id, which is the ``field_id`` in data files."""
 
 MAPPING_MODE = "delta.columnMapping.mode"
-"""The property that says how columns are found in data files: ``none``, ``name`` or ``id``."""
+"""The property for the way to find columns in data files: ``none``, ``name`` or ``id``."""
 
 MAX_COLUMN_ID = "delta.columnMapping.maxColumnId"
-"""The property that says the greatest id that a column has had."""
+"""The property for the greatest column id that was ever used."""
 
 INTEGER_BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 """The integer types and their widths."""
@@ -176,10 +176,10 @@ PRIMITIVE_TYPES = (
     "void",
     "variant",
 )
-"""The names of primitive types, beside ``decimal(precision,scale)``."""
+"""The names of primitive types, except ``decimal(precision,scale)``."""
 
 GREATEST_PRECISION = 38
-"""Digits of a decimal, at most."""
+"""Most digits of a decimal."""
 
 KNOWN_READER_FEATURES = (
     "columnMapping",
@@ -194,14 +194,14 @@ KNOWN_READER_FEATURES = (
     "variantShredding",
     "variantShredding-preview",
 )
-"""The features for readers of which is known what they change in a log."""
+"""The reader features whose effect on a log is known."""
 
 DRAFT_READER_FEATURES = {
     "adaptiveMetadata": "https://github.com/delta-io/delta/pull/6978",
     "timestampNanos": "https://github.com/delta-io/delta/pull/6082",
     "voidType": "https://github.com/delta-io/delta/pull/7073",
 }
-"""Features for readers that the pinned protocol does not have, each with its proposal."""
+"""Reader features that are not in the pinned protocol, each with its proposal."""
 
 REQUIRED = {
     "add": ("path", "partitionValues", "size", "modificationTime", "dataChange"),
@@ -209,14 +209,14 @@ REQUIRED = {
     "protocol": ("minReaderVersion", "minWriterVersion"),
     "crc": tuple(member.name for member in CHECKSUM.members if member.presence == "required"),
 }
-"""Members that actions, and version checksum files, have to have."""
+"""Required members of actions and of version checksum files."""
 
 PROVIDER = "parquet"
-"""What `format` of the metadata calls the files of a table."""
+"""The name of the file format in `format` of the metadata."""
 
 
 class Features(NamedTuple):
-    """The member of a ``protocol`` that lists features, and the version that asks for it."""
+    """The member of a ``protocol`` that lists features, and the version that requires it."""
 
     member: str
     version: int
@@ -226,10 +226,10 @@ FEATURES_SINCE = {
     "minReaderVersion": Features("readerFeatures", 3),
     "minWriterVersion": Features("writerFeatures", 7),
 }
-"""By the member with the version, where features are listed."""
+"""Where features are listed, by the member with the version."""
 
 DELETION_VECTORS, TIMESTAMP_NTZ = "deletionVectors", "timestampNtz"
-"""The features by which files have deletion vectors, and columns hold moments without a time zone."""
+"""The features for files with deletion vectors, and for columns of timestamps without a time zone."""
 
 COLUMN_MAPPING, V2_CHECKPOINT, VARIANT = (
     "columnMapping",
@@ -239,38 +239,38 @@ COLUMN_MAPPING, V2_CHECKPOINT, VARIANT = (
 """The features by which columns have other names in files, checkpoints have a UUID in their names, and columns hold variants."""
 
 CATALOG_MANAGED = ("catalogManaged", "catalogOwned-preview")
-"""The features by which a catalog alone knows the newest commits of a table."""
+"""The features for tables whose newest commits are known only to a catalog."""
 
 DESCRIPTOR_VECTOR = "pathOrInlineDv"
-"""The member that names the file of a deletion vector, or holds the vector."""
+"""The member that names the file of a deletion vector, or contains the vector."""
 
 DELETION_VECTOR_NAME = "deletion_vector_{}.bin"
-"""The name of a file of deletion vectors, by the UUID in it."""
+"""The name of a file of deletion vectors, with a placeholder for its UUID."""
 
 UUID_LENGTH = 20
-"""Characters of a UUID in Z85, the last ones of ``pathOrInlineDv`` where the vector is in a file of that name."""
+"""Characters of a UUID in Z85; ``pathOrInlineDv`` ends with them if the vector is in a file of that name."""
 
 ROW_TRACKING = "rowTracking"
-"""The feature for writers by which rows have ids."""
+"""The writer feature for row ids."""
 
 ENABLE_ROW_TRACKING = "delta.enableRowTracking"
-"""The property by which every row has one."""
+"""The property that gives every row an id."""
 
 ROW_TRACKING_DOMAIN = "delta.rowTracking"
 HIGH_WATER_MARK = "rowIdHighWaterMark"
-"""The domain whose configuration holds the highest row id that was given away, and the member that does."""
+"""The domain whose configuration has the highest row id so far, and the member for it."""
 
 MATERIALIZED_ROW_ID = "delta.rowTracking.materializedRowIdColumnName"
-"""The property that names the column in which files store the ids of rows that were moved to them."""
+"""The property that names the column for the ids of rows that were moved to another file."""
 
 DOMAINS = "domainMetadata"
-"""The feature for writers by which a table has domains."""
+"""The writer feature for domains."""
 
 STATS_AS_JSON, STATS_AS_STRUCT = "delta.checkpoint.writeStatsAsJson", "delta.checkpoint.writeStatsAsStruct"
-"""The properties by which a checkpoint holds statistics as texts, which is the default, and as structs."""
+"""The properties for statistics in checkpoints as texts (the default) and as structs."""
 
 TYPE_WIDENING = ("typeWidening", "typeWidening-preview")
-"""The features by which the types of columns may have changed."""
+"""The features for columns whose types may have changed."""
 
 TYPE_CHANGES = "delta.typeChanges"
-"""The key of a column's metadata that holds the changes of its type, the oldest first."""
+"""The key of a column's metadata for the changes of its type, the oldest first."""

@@ -272,35 +272,35 @@ REQUIRED_SINCE = {
     **dict.fromkeys(("sort-orders", "default-sort-order-id"), 2),
     "next-row-id": 3,
 }
-"""The first version of the format in which a member of the metadata is required, beside `format-version` and `location`."""
+"""The first version of the format that requires each member of the metadata, in addition to `format-version` and `location`."""
 
 REQUIRED_IN_1 = ("schema", "partition-spec")
-"""Members that version 1 requires, and later ones do not have."""
+"""Members that version 1 requires, and later versions do not have."""
 
 REQUIRED_OF_SNAPSHOTS = ("snapshot-id", "timestamp-ms")
-"""Members that a snapshot has in every version; what later ones require, snapshots of tables that came from version 1 may lack."""
+"""Required members of a snapshot in every version. Further members became required later, but snapshots from version 1 may lack them."""
 
 OPERATIONS = ("append", "replace", "overwrite", "delete")
-"""What a snapshot may have done, as its summary says."""
+"""The operations in the summary of a snapshot."""
 
 PRIMITIVE_TYPES: dict[str, int] = {
     **dict.fromkeys(("boolean", "int", "long", "float", "double", "decimal", "date", "time"), 1),
     **dict.fromkeys(("timestamp", "timestamptz", "string", "uuid", "fixed", "binary"), 1),
     **dict.fromkeys(("timestamp_ns", "timestamptz_ns", "unknown", "variant", "geometry", "geography"), 3),
 }
-"""The types of columns without members, without what follows some of them in brackets, and the first version that has each."""
+"""The first version that has each primitive type; parameters in brackets are omitted."""
 
 TRANSFORMS = ("identity", "bucket", "truncate", "year", "month", "day", "hour", "void")
-"""How values of partition fields and sort fields follow from columns, without what follows some of them in brackets."""
+"""The transforms from columns to partition and sort fields; parameters in brackets are omitted."""
 
 MOST_PRECISION = 38
-"""Digits of a decimal, at most."""
+"""Most digits of a decimal."""
 
 FILE_FORMATS = ("avro", "orc", "parquet", "puffin")
-"""The formats of files; writers write them in small or capital letters."""
+"""The formats of files; writers use upper or lower case."""
 
 FORMAT_VERSIONS = (1, 2, 3, 4)
-"""The versions of the format that are known."""
+"""The known versions of the format."""
 
 EXISTING, ADDED, DELETED = 0, 1, 2
 """Statuses of entries."""
@@ -309,39 +309,39 @@ DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
 """Contents of files."""
 
 FIRST_PARTITION_FIELD = 1000
-"""The number of the first partition field, where version 1 gives none."""
+"""The id of the first partition field, if version 1 does not give one."""
 
 FIRST_RESERVED_ID = 2_147_483_448
-"""The first id that no column of a table has: the greatest 200 are those of columns that the format itself defines."""
+"""The first id that columns of a table may not use: the greatest 200 ids belong to columns that the format defines."""
 
 DELETE_COLUMNS = ((DELETE_FILE_PATH, "file_path", "string"), (DELETE_POSITION, "pos", "long"))
 
 UNSORTED = 0
-"""The number of the sort order of files that are not sorted."""
+"""The id of the sort order of unsorted files."""
 
 ROW_IDS_SINCE = 3
-"""The version of the format from which on rows have ids."""
+"""The first version of the format with row ids."""
 
 STORED_ROW_ID = 2_147_483_540
-"""The id of the column in which a data file stores the ids of rows that were moved to it."""
+"""The id of the data file column for the ids of rows that were moved to it."""
 
 VECTORS_SINCE = 3
-"""The version of the format from which on rows of a data file are deleted by position by a deletion vector alone."""
+"""The first version of the format in which position deletes are only written as deletion vectors."""
 
 FORMAT_VERSION = "format-version"
-"""The key of a manifest's header that holds its version."""
+"""The key of a manifest's header for its version."""
 
 HEADER_KEYS = {"schema": 1, "partition-spec": 1, "partition-spec-id": 2, FORMAT_VERSION: 2, "content": 2}
-"""The keys that the header of a manifest has, and the first version that requires each; writers leave out `schema-id`, which version 2 requires as well."""
+"""The keys in the header of a manifest, with the first version that requires each; writers omit `schema-id`, which version 2 requires."""
 
 BRANCH, TAG = "branch", "tag"
 """The kinds of references."""
 
 NAME_MAPPING = "schema.name-mapping.default"
-"""The property that gives names to ids for files without ids."""
+"""The property that maps names to ids for files without ids."""
 
 MAIN = "main"
-"""The branch whose snapshot is the current one."""
+"""The branch of the current snapshot."""
 
 VERSION_HINT = "version-hint.text"
-"""The file beside the metadata that says which version was the newest when someone wrote it down."""
+"""The file beside the metadata with the number of the newest version when it was written."""

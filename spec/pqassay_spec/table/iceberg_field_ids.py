@@ -1,6 +1,6 @@
-"""The numbers by which fields of manifest lists and manifests are found, whatever their writers call them.
+"""The ids of the fields of manifest lists and manifests; fields are found by id, not by name.
 
-Source: the Iceberg specification, "Manifest Lists" and "Manifests". What each field holds is declared in `pqassay_spec.table.iceberg`.
+Source: the Iceberg specification, "Manifest Lists" and "Manifests". `pqassay_spec.table.iceberg` declares the content of each field.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JSON objects as tables declare them: their members with types and what they mean.
+"""Declarations of the JSON objects of tables: their members, with types and meaning.
 
 >>> POINT = JsonObject("point", "A place.", (JsonMember("x", "number", "How far east."),))
 >>> POINT.member("x").doc, POINT.member("y")
@@ -19,10 +19,10 @@ class JsonMember:
 
     Attributes:
         name: Its name.
-        type: What it holds, in words.
-        doc: What it means.
+        type: Its type, in words.
+        doc: Its meaning.
         presence: Whether it may be absent.
-        id: Its number, where members are found by numbers.
+        id: Its number, if members are found by number.
     """
 
     name: str
@@ -38,7 +38,7 @@ class JsonObject:
 
     Attributes:
         name: Its name.
-        doc: What it is.
+        doc: Its meaning.
         members: Its members, in the order of the document.
     """
 
@@ -47,11 +47,11 @@ class JsonObject:
     members: tuple[JsonMember, ...]
 
     def called(self, number: int) -> str:
-        """The name of the member of a number. Raises `KeyError`."""
+        """The name of the member with a number. Raises `KeyError`."""
         return {member.id: member.name for member in self.members}[number]
 
     def member(self, name: str) -> JsonMember | None:
-        """The member of a name; ``None`` if it has none."""
+        """The member with a name; ``None`` if there is none."""
         return next((member for member in self.members if member.name == name), None)
 
 

@@ -1,4 +1,4 @@
-r"""Where in a JSON text a member is written, for messages and for mutations: the text is JSON, and is looked through once for each member.
+r"""The place of a member in a JSON text, for messages and for mutations; each call searches the text once.
 
     >>> line = b'{"add":{"size":12,"stats":"{\\"numRecords\\":3}"}}'
     >>> find(line, ("add", "stats", "numRecords"))
@@ -10,7 +10,7 @@ r"""Where in a JSON text a member is written, for messages and for mutations: th
     >>> find(b'{"tags":[1,22]}', ("tags", "[1]"))
     (11, 13)
 
-A member that is a text may hold JSON itself; the path goes on in it. An element of a list is named by its number in brackets.
+A text member may itself be JSON; the path then continues inside it. An element of a list is named by its number in brackets.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _INDEX = re.compile(r"\[(\d{1,9})\]", re.ASCII)
 _DECODER = json.JSONDecoder()
 
 Span = tuple[int, int]
-"""Where a value begins and ends, in bytes."""
+"""Start and end offset of a value, in bytes."""
 
 
 DEEPEST = 200
-"""Levels of objects and lists that `members` goes into."""
+"""Deepest nesting of objects and lists that `members` visits."""
 
 
 class Member(NamedTuple):
-    """A value that holds no others.
+    """A value without members.
 
     Attributes:
-        path: The names that lead to it; an element of a list is named by its number in brackets.
-        span: Where it is.
-        value: What it is.
+        path: The names on the way to it; an element of a list is named by its number in brackets.
+        span: Its place.
+        value: The value.
     """
 
     path: tuple[str, ...]
@@ -49,7 +49,7 @@ class Member(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A member: where its name and its value begin and end in a text, and in how many texts it is beside the outermost."""
+    """A member: start and end of its name and its value in a text, and the number of texts that it is nested in."""
 
     name: int
     start: int
@@ -58,11 +58,11 @@ class _Found(NamedTuple):
 
 
 def find(data: bytes, names: Sequence[str]) -> Span | None:
-    """The value of a member, in bytes; ``None`` where it is not found.
+    """The place of the value of a member, in bytes; ``None`` if there is no such member.
 
     Args:
         data: A JSON text, UTF-8.
-        names: Names of members, each in the one before.
+        names: Names of nested members, the outermost first.
     """
     try:
         text = data.decode()
@@ -75,7 +75,7 @@ def find(data: bytes, names: Sequence[str]) -> Span | None:
 
 
 def members(data: bytes) -> Iterator[Member]:
-    r"""Yield every value of a JSON text that holds no others, in order; of a text that is an object in JSON, what is in that.
+    r"""Yield every value without members of a JSON text, in order; a text that is itself a JSON object is searched as well.
 
     >>> [(one.path, one.value) for one in members(b'{"add":{"tags":["a"],"stats":"{\\"numRecords\\":3}"}}')]
     [(('add', 'tags', '[0]'), 'a'), (('add', 'stats', 'numRecords'), 3)]
@@ -105,7 +105,7 @@ def _members(text: str, path: tuple[str, ...], depth: int) -> Iterator[Member]:
 
 
 def _value(text: str, at: int, path: tuple[str, ...], depth: int) -> Generator[Member, None, int]:
-    """Yield what is in the value that begins here, and return where it ends."""
+    """Yield the values inside the value that begins at a position, and return its end."""
     if depth > DEEPEST:
         raise ValueError(f"it is nested more than {DEEPEST} levels deep")
     mark = text[at]
@@ -150,12 +150,12 @@ def _after(text: str, at: int, mark: str) -> int:
 
 
 def changed(data: bytes, names: Sequence[str], to: str | None) -> bytes:
-    """A JSON text with another value of a member; without the member if it is ``None``.
+    """A JSON text after changing the value of a member, or removing the member if the value is ``None``.
 
     Args:
         data: A JSON text, UTF-8.
-        names: Names of members, each in the one before.
-        to: The value, JSON.
+        names: Names of nested members, the outermost first.
+        to: The value as JSON.
 
     Raises:
         KeyError: There is no such member.
@@ -195,7 +195,7 @@ def _find(text: str, names: Sequence[str]) -> _Found | None:
 
 
 def _places_of(text: str, start: int) -> list[int]:
-    """For each character of a JSON string, and behind the last one, where it begins in the text around it."""
+    """The offset in the text of each character of a JSON string, and of its end."""
     places: list[int] = []
     at = start + 1
     while text[at] != '"':
@@ -213,7 +213,7 @@ def _places_of(text: str, start: int) -> list[int]:
 
 
 def _member(text: str, start: int, name: str) -> Span | None:
-    """Where the name and the value of a member begin, of the object that begins here; of an element, where its value does."""
+    """Start of the name and of the value of a member of the object at a position; for an element, its start."""
     if text[start : start + 1] == "[" and (index := _INDEX.fullmatch(name)) is not None:
         return _element(text, start, int(index[1]))
     if start >= len(text) or text[start] != "{":
@@ -232,7 +232,7 @@ def _member(text: str, start: int, name: str) -> Span | None:
 
 
 def _element(text: str, start: int, number: int) -> Span | None:
-    """Where an element of the list that begins here begins, twice."""
+    """The start of an element of the list at a position, twice."""
     at = _space(text, start + 1)
     while text[at] != "]":
         if not number:
@@ -245,13 +245,13 @@ def _element(text: str, start: int, number: int) -> Span | None:
 
 
 def _string(text: str, start: int) -> tuple[str, int]:
-    """The string that begins here, and where it ends."""
+    """The string that begins at a position, and its end."""
     found, end = _DECODER.raw_decode(text, start)
     return str(found), end
 
 
 def _end(text: str, start: int) -> int:
-    """Where the value that begins here ends."""
+    """The end of the value that begins at a position."""
     return _DECODER.raw_decode(text, start)[1]
 
 

@@ -1,4 +1,4 @@
-"""The checksum of ``_last_checkpoint``, the file of a Delta log that says which checkpoint was the newest.
+"""The checksum of ``_last_checkpoint``, the file of a Delta log that names the newest checkpoint.
 
 >>> checksum_of({"k1": "v1", "checksum": "any", "k3": 23}) == hashlib.md5(b'"k1"="v1","k3"=23').hexdigest()
 True
@@ -15,14 +15,14 @@ from typing import Any, cast
 from urllib.parse import quote
 
 CHECKSUM = "checksum"
-"""The member that holds it."""
+"""The member for the checksum."""
 
 
 def checksum_of(held: Mapping[str, Any]) -> str:
-    """MD5, in hex, of the canonical form of all members but ``checksum``: each value without members behind the path to it, in the order of the paths.
+    """MD5, in hex, of the canonical form of all members except ``checksum``: the path and value of each leaf, in the order of the paths.
 
     Args:
-        held: The JSON object; numbers with a fraction or an exponent as `decimal.Decimal`, which keeps how they are written.
+        held: The JSON object; numbers with a fraction or an exponent are `decimal.Decimal`, which keeps their spelling.
     """
     members = {name: value for name, value in held.items() if name != CHECKSUM}
     leaves = sorted(_leaves(members), key=lambda leaf: leaf[0].encode())
@@ -31,7 +31,7 @@ def checksum_of(held: Mapping[str, Any]) -> str:
 
 
 def _leaves(held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each value without members behind its path; without recursion, since a file may be nested deeply."""
+    """Yield each value without members after its path; without recursion, because a file may be nested deeply."""
     rest: list[tuple[Any, str]] = [(value, _text(name)) for name, value in held.items()]
     while rest:
         value, path = rest.pop()
@@ -46,7 +46,7 @@ def _leaves(held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _word(value: Any) -> str:
-    """A number as it is written, or ``true``, ``false`` or ``null``."""
+    """A number in its original spelling, or ``true``, ``false`` or ``null``."""
     return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 

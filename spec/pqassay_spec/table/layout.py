@@ -16,22 +16,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 TableKind = Literal["delta", "iceberg"]
-"""A format of tables; also the kind of target as which such a table is judged."""
+"""A format of tables; also the kind of such a table as a target."""
 
 DELTA_LOG = "_delta_log"
-"""The folder of a Delta table that holds its log."""
+"""The folder of a Delta table for its log."""
 
 DELTA_SIDECARS = "_sidecars"
-"""The folder of the log that holds the sidecars of its checkpoints."""
+"""The folder of the log for the sidecars of its checkpoints."""
 
 DELTA_CHECKSUM = ".crc"
 """The ending of a version checksum file."""
 
 DELTA_LAST_CHECKPOINT = "_last_checkpoint"
-"""The file of the log that says which checkpoint was the newest when someone wrote it down."""
+"""The file of the log that names the checkpoint that was the newest when it was written."""
 
 ICEBERG_METADATA = "metadata"
-"""The folder of an Iceberg table that holds what describes it."""
+"""The folder of an Iceberg table for its metadata."""
 
 VERSION_DIGITS = 20
 """Digits of a version in the names of a Delta log."""
@@ -52,13 +52,13 @@ _ICEBERG = re.compile(r".+\.metadata\.json(?:\.gz)?")
 
 @dataclass(frozen=True)
 class CheckpointName:
-    """What the name of a checkpoint file says.
+    """The parts of the name of a checkpoint file.
 
     Attributes:
         version: The version of the table.
-        part, parts: The number of a part of a checkpoint, from 1 on, and how many parts there are; else 1 and 1.
+        part, parts: The number of a part of a checkpoint, from 1 on, and the number of parts; 1 and 1 if it has no parts.
         unique: The unique part of the name of a checkpoint by the second specification; empty for others.
-        form: How it is written.
+        form: Its file format.
     """
 
     version: int
@@ -89,7 +89,7 @@ def delta_commit(name: str) -> int | None:
 
 
 def delta_checkpoint(name: str) -> CheckpointName | None:
-    """What the name of a checkpoint in a Delta log says; ``None`` for other files.
+    """The parts of the name of a checkpoint in a Delta log; ``None`` for other files.
 
     >>> delta_checkpoint("00000000000000000010.checkpoint.0000000002.0000000003.parquet")
     CheckpointName(version=10, part=2, parts=3, unique='', form='parquet')
@@ -107,7 +107,7 @@ def delta_checkpoint(name: str) -> CheckpointName | None:
 
 
 def is_delta_json(name: str) -> bool:
-    """Whether a file is called like one of a Delta log that holds lines of JSON.
+    """Whether a file has the name of a file with lines of JSON in a Delta log.
 
     >>> [is_delta_json(f"{3:020}{end}") for end in (".json", ".crc", ".checkpoint.a-1.json", ".checkpoint.parquet")]
     [True, True, True, False]
@@ -116,12 +116,12 @@ def is_delta_json(name: str) -> bool:
 
 
 def is_deletion_vector(name: str) -> bool:
-    """Whether a file is called like one of deletion vectors."""
+    """Whether a file has the name of a file of deletion vectors."""
     return _VECTORS.fullmatch(name) is not None
 
 
 def is_iceberg_metadata(name: str) -> bool:
-    """Whether a file is called like the metadata of an Iceberg table."""
+    """Whether a file has the name of the metadata of an Iceberg table."""
     return _ICEBERG.fullmatch(name) is not None
 
 
@@ -131,7 +131,7 @@ def is_delta_log_file(name: str) -> bool:
 
 
 def kind_by_listing(names: Sequence[str]) -> TableKind | None:
-    """The format of the table of which a file is the metadata, by its names below some folder; ``None`` for other files.
+    """The format of the table whose metadata a file belongs to, by its path below some folder; ``None`` for other files.
 
     >>> kind_by_listing(["sales", "_delta_log", "00000000000000000007.json"]), kind_by_listing(["metadata", "a.json"])
     ('delta', None)

@@ -1,4 +1,4 @@
-"""Murmur3 of 32 bits, x86, with the seed 0: the hash by which the bucket transform of Iceberg distributes values.
+"""Murmur3 of 32 bits, x86, with the seed 0: the hash of Iceberg's bucket transform.
 
 >>> murmur3(b"iceberg"), murmur3(b"")
 (1210000089, 0)
@@ -9,19 +9,19 @@ Source: the Iceberg specification, "Appendix B: 32-bit Hash Requirements".
 from __future__ import annotations
 
 FIRST_FACTOR, SECOND_FACTOR = 0xCC9E2D51, 0x1B873593
-"""A word of four bytes is multiplied by the one, rotated, and multiplied by the other."""
+"""The factors of each word of four bytes: it is multiplied by the first, rotated, and multiplied by the second."""
 
 WORD_ROTATION, STATE_ROTATION = 15, 13
-"""Bits by which a word, and the state behind each whole word, are rotated to the left."""
+"""Bits by which a word is rotated to the left, and the state after each whole word."""
 
 STATE_FACTOR, STATE_TERM = 5, 0xE6546B64
-"""What the state is multiplied by, and what is added, behind each whole word."""
+"""The factor of the state after each whole word, and the number that is then added."""
 
 FINISHING = ((16, 0x85EBCA6B), (13, 0xC2B2AE35))
-"""At the end, twice: bits by which the state is shifted to the right and added to itself without carry, and a factor."""
+"""The two steps of the finish: the state is XORed with itself shifted right by some bits, then multiplied by a factor."""
 
 LAST_SHIFT = 16
-"""The last of these shifts, without a factor behind it."""
+"""The last shift of the finish, which is not followed by a multiplication."""
 
 MASK = 0xFFFFFFFF
 

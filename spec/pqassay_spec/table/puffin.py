@@ -1,4 +1,4 @@
-"""Puffin files, which hold deletion vectors and statistics of Iceberg tables: blobs, and a footer that says where they are.
+"""Puffin files with deletion vectors and statistics of Iceberg tables: blobs, and a footer with their places.
 
 Source: the Puffin specification, "File structure" and "Footer structure".
 """
@@ -10,7 +10,7 @@ from construct import Const, Int32sl, Int32ul, Struct
 from pqassay_spec.table.json_objects import JsonMember, JsonObject, optional
 
 MAGIC = b"PFA1"
-"""The first and the last bytes of a file, and those ahead of the JSON of its footer."""
+"""The first and last bytes of a file; they also precede the JSON of its footer."""
 
 # --8<-- [start:grammar]
 HEAD = Struct("magic" / Const(MAGIC) * "`PFA1`.")
@@ -46,10 +46,10 @@ BLOB = JsonObject(
 # --8<-- [end:grammar]
 
 VECTOR = "deletion-vector-v1"
-"""The type of a blob that is a deletion vector."""
+"""The type of a blob with a deletion vector."""
 
 REFERENCED_DATA_FILE, CARDINALITY = "referenced-data-file", "cardinality"
-"""Properties of the blob of a deletion vector: the data file whose rows it removes, and how many they are."""
+"""Properties of the blob of a deletion vector: the data file whose rows it removes, and the number of rows."""
 
 COMPRESSED = 1
-"""The flag that the JSON of the footer is compressed."""
+"""The flag for a compressed JSON in the footer."""

@@ -1,8 +1,8 @@
-r"""Roaring bitmaps of 64 bits in the portable format: which rows of a file are deleted.
+r"""Roaring bitmaps of 64 bits in the portable format: the deleted rows of a file.
 
 A bitmap of 64 bits is a list of bitmaps of 32 bits, by the upper halves of the numbers, their *keys*.  A bitmap of 32 bits is a list of
-*containers*, by the upper 16 bits of the rest.  A container holds the lower 16 bits of its numbers in the form that takes least room:
-one after the other, as runs, or as a bit for each number there could be.
+*containers*, by the upper 16 bits of the rest.  A container stores the lower 16 bits of its numbers in the smallest of three forms:
+one after the other, as runs, or as a bit for each possible number.
 
     >>> one = bytes.fromhex("01000000 00000000 00000000 3a300000 01000000 00000100 10000000 0300 0700")
     >>> found = ROARING.parse(one)
@@ -23,40 +23,40 @@ from construct import Array, Bytes, ExprValidator, If, Int16ul, Int32ul, Int64ul
 
 
 class ContainerForm(Enum):
-    """How a container holds its numbers."""
+    """The form in which a container stores its numbers."""
 
     ARRAY = "array"
     """Each number, ascending."""
 
     RUNS = "runs"
-    """The first number of each run and how many follow it, ascending."""
+    """The first number of each run and how many numbers follow it, ascending."""
 
     BITS = "bits"
-    """A bit for each of the 65536 numbers, the least first."""
+    """A bit for each of the 65536 numbers, the smallest first."""
 
 
 # --8<-- [start:grammar]
 COOKIE = 12346
-"""Begins a bitmap in which no container has runs; the number of containers follows."""
+"""The first bytes of a bitmap without runs, as a number; the number of containers follows."""
 
 COOKIE_WITH_RUNS = 12347
-"""The lower half of what begins a bitmap in which one has; the upper half is the number of containers, less one."""
+"""The lower half of the first number of a bitmap with runs; the upper half is the number of containers, minus 1."""
 
 MOST_IN_ARRAY = 4096
-"""Numbers that a container holds one after the other; one of more of them has bits."""
+"""Most numbers of a container in the form of an array; with more, it stores bits."""
 
 BITS_SIZE = 8192
-"""Bytes of the bits."""
+"""Bytes of a container in the form of bits."""
 
 OFFSETS_FROM = 4
-"""Containers from which on a bitmap with runs has offsets; one without always has."""
+"""Number of containers from which a bitmap with runs has offsets; a bitmap without runs always has them."""
 
 CONTAINER_NUMBERS = 1 << 16
-"""Numbers that there are for a container."""
+"""The number of possible numbers in a container."""
 
 
 def has_runs(bitmap: Any) -> bool:
-    """Whether flags say which containers have runs."""
+    """Whether flags mark the containers with runs."""
     return bool(bitmap.cookie & 0xFFFF == COOKIE_WITH_RUNS)
 
 
@@ -66,19 +66,19 @@ def container_count(bitmap: Any) -> int:
 
 
 def has_offsets(bitmap: Any) -> bool:
-    """Whether it says where each container begins."""
+    """Whether it has the offset of each container."""
     return not has_runs(bitmap) or container_count(bitmap) >= OFFSETS_FROM
 
 
 def form_of(bitmap: Any, index: int) -> ContainerForm:
-    """How a container holds its numbers."""
+    """The form in which a container stores its numbers."""
     if has_runs(bitmap) and bitmap.run_flags[index // 8] >> index % 8 & 1:
         return ContainerForm.RUNS
     return ContainerForm.ARRAY if bitmap.descriptions[index].others < MOST_IN_ARRAY else ContainerForm.BITS
 
 
 def body_size(container: Any) -> int:
-    """Bytes of a container behind its number of runs."""
+    """Bytes of a container after its number of runs."""
     bitmap, index = container["_"], container["_index"]
     form = form_of(bitmap, index)
     if form is ContainerForm.RUNS:
@@ -94,7 +94,7 @@ DESCRIPTION = Struct(
     "key" / Int16ul * "The upper 16 bits of the numbers.",
     "others" / Int16ul * "How many numbers there are, less one.",
 )
-"""What precedes the containers, for each."""
+"""The description of each container, before the containers."""
 
 RUN = Struct(
     "first" / Int16ul * "The first number.", "others" / Int16ul * "How many follow it without a gap."
@@ -139,4 +139,4 @@ ROARING = Struct(
 COUNT_SIZE, KEY_SIZE, COOKIE_SIZE = Int64ul.sizeof(), Int32ul.sizeof(), Int32ul.sizeof()
 SIZE_SIZE, OFFSET_SIZE, DESCRIPTION_SIZE = Int32ul.sizeof(), Int32ul.sizeof(), DESCRIPTION.sizeof()
 RUN_COUNT_SIZE, RUN_SIZE, NUMBER_SIZE = Int16ul.sizeof(), RUN.sizeof(), Int16ul.sizeof()
-"""Bytes of the parts, for who reads many at once."""
+"""Sizes in bytes of the parts, for code that reads many at once."""

@@ -1,4 +1,4 @@
-"""How many bytes values have that Iceberg serializes each by itself: bounds of columns and of partition fields.
+"""Sizes of values in Iceberg's single-value serialization: bounds of columns and of partition fields.
 
 Source: the Iceberg specification, "Appendix D: Single-value serialization" and "Schema Evolution".
 """
@@ -19,10 +19,10 @@ WIDTHS: dict[str, tuple[int, ...]] = {
     "timestamptz_ns": (8,),
     "uuid": (16,),
 }
-"""Bytes of a value of each type, those of a type from which it may be promoted included."""
+"""Bytes of a value of each type, including those of types that may be promoted to it."""
 
 NANOSECONDS = {"time": 1000, "timestamp": 1000, "timestamptz": 1000, "timestamp_ns": 1, "timestamptz_ns": 1}
-"""Nanoseconds of the unit of each type of moments and times of day."""
+"""Nanoseconds in the unit of each type of timestamps and times."""
 
 POINT_WIDTHS = (16, 24, 32)
 """Bytes of a point of two, three or four coordinates."""

@@ -1,4 +1,4 @@
-"""Z85: four bytes as five printable characters.
+"""Z85: an encoding of four bytes as five printable characters.
 
     >>> decode("HelloWorld").hex()
     '864fd26fb559f75b'
@@ -9,7 +9,7 @@ Source: ZeroMQ RFC 32.
 from __future__ import annotations
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
-"""The characters by the numbers from 0 to 84 that they stand for."""
+"""The characters for the numbers from 0 to 84."""
 
 BYTES, CHARACTERS = 4, 5
 
@@ -17,7 +17,7 @@ _VALUES = {character: value for value, character in enumerate(ALPHABET)}
 
 
 def decode(text: str) -> bytes:
-    """The bytes of a text.
+    """Decode a text to bytes.
 
     Raises:
         ValueError: It is not Z85.
@@ -39,7 +39,7 @@ def decode(text: str) -> bytes:
 
 
 def encode(data: bytes) -> str:
-    """The text of bytes, of which there is a multiple of four.
+    """Encode bytes, whose number is a multiple of four, as text.
 
     >>> encode(bytes.fromhex("864fd26fb559f75b"))
     'HelloWorld'

@@ -1,4 +1,4 @@
-"""The data that each rung leaves to be read, and the data that was fetched."""
+"""Counters of the data that remain after each rung, and of the fetched data."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Left:
     """The data that remain to be read.
 
     Attributes:
-        files: Files.
-        row_groups: Row groups.
-        rows: Rows.
-        pages: Pages; ``None`` where the files do not say how many there are.
+        files: Number of files.
+        row_groups: Number of row groups.
+        rows: Number of rows.
+        pages: Number of pages; ``None`` if the files do not give it.
         length: Bytes of pages and dictionaries.
-        requests: Requests, if each page were one.
+        requests: Number of requests, with one for each page.
         metadata: Bytes of metadata that were read for the step.
     """
 
@@ -39,27 +39,27 @@ class Left:
         return self
 
     def __sub__(self, other: Left) -> Left:
-        """What is left of it without a part of it."""
+        """The rest after subtracting a part."""
         found = replace(self)
         found += Left(**{name: amount and -amount for name, amount in vars(other).items()})
         return found
 
 
 EVERYTHING = "everything"
-"""The step before the first rung."""
+"""The name of the step before the first rung."""
 
 
 @dataclass
 class Counters:
-    """Counters of one scan. Several threads may count.
+    """Counters of one scan, which several threads may update.
 
     Attributes:
         left: The rest after each rung, and before the first (`EVERYTHING`).
-        metadata: What was fetched of metadata.
-        data: What was fetched of pages.
-        kept_facts: Files whose metadata was known from an earlier scan.
-        used: What took part in decisions: ``IDX1``, ``distinct sets``, ``statistics``, ``bloom filter``, ``column index``, ``boundary order``,
-            ``offset index``, ``_pm``.
+        metadata: The fetched metadata.
+        data: The fetched pages.
+        kept_facts: Files whose metadata were cached by an earlier scan.
+        used: The structures that were used in decisions: ``IDX1``, ``distinct sets``, ``statistics``, ``bloom filter``, ``column index``,
+            ``boundary order``, ``offset index``, ``_pm``.
     """
 
     left: dict[str, Left] = field(default_factory=lambda: {name: Left() for name in (EVERYTHING, *Rung)})
@@ -70,12 +70,12 @@ class Counters:
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def count(self, step: str, left: Left) -> None:
-        """Add to what is left after a step."""
+        """Add to the rest after a step."""
         with self._lock:
             self.left[step] += left
 
     def note(self, *used: str) -> None:
-        """Take note of what took part in a decision."""
+        """Record the structures that were used in a decision."""
         with self._lock:
             self.used.update(used)
 

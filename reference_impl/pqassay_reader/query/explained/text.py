@@ -1,7 +1,7 @@
-"""What a scan did: which row groups and pages it looked at, and which it read.
+"""The trace of a scan: the row groups and pages that it examined, and those that it read.
 
 It is only collected on request (``scan(..., explain=True)``), after the windows of a file, from data that the
-scan already has: nothing is read for it.
+scan already has, without further reads.
 
 Source: chapter ``scan.md``.
 """
@@ -16,12 +16,12 @@ from pqassay_reader.query.fetching.field_pages import FieldPages
 from pqassay_reader.query.fetching.page_layout import Leaf, Page
 
 MOST_GROUPS = 32
-"""Row groups of a scan whose pages are kept; the others are counted."""
+"""Row groups of a scan whose pages are recorded; further ones are only counted."""
 
 
 @dataclass(frozen=True)
 class PageTrace:
-    """A page of values, or a whole chunk where its pages are not known.
+    """A page of values, or a whole chunk if its pages are unknown.
 
     Attributes:
         row: Its first row in the row group.
@@ -43,7 +43,7 @@ class ColumnTrace:
     Attributes:
         column: Its path, joined by dots.
         in_condition: Whether the condition names it.
-        pages_known: Whether its pages were known one by one, by the offset index or from their headers.
+        pages_known: Whether its pages were known individually, from the offset index or from their headers.
         pages: Its pages.
     """
 
@@ -55,12 +55,12 @@ class ColumnTrace:
 
 @dataclass(frozen=True)
 class GroupTrace:
-    """A row group that statistics and bloom filters left.
+    """A row group that statistics and bloom filters kept.
 
     Attributes:
         row_group: Its position.
         rows: The number of its rows.
-        left: The ranges of rows that were left by the column indexes: of each the first row, and the row behind the last.
+        left: The ranges of rows that the column indexes kept: the first row of each, and the row after its last.
         matched: Rows that satisfy the condition.
         columns: Its columns, those of the condition first.
     """
@@ -79,9 +79,9 @@ class FileTrace:
     Attributes:
         file: Its path or URI.
         row_groups: The number of its row groups.
-        row_groups_left: Positions of the row groups that statistics and bloom filters left; ``None`` if the file was ruled out as a whole.
-        row_groups_visited: The number of row groups whose pages were looked at.
-        shown: The first of those.
+        row_groups_left: Positions of the row groups that statistics and bloom filters kept; ``None`` if the file was excluded as a whole.
+        row_groups_visited: The number of row groups whose pages were examined.
+        shown: The first of these row groups.
     """
 
     file: str
@@ -93,10 +93,10 @@ class FileTrace:
 
 @dataclass
 class Trace:
-    """What all iterations of a scan did, file by file.
+    """The trace of all iterations of a scan, file by file.
 
     Attributes:
-        files: The files that were opened, in their order.
+        files: The opened files, in order.
         is_stopped: Whether the limit ended the scan.
     """
 
@@ -105,7 +105,7 @@ class Trace:
 
     @property
     def room(self) -> int:
-        """Row groups whose pages can still be kept."""
+        """Number of row groups whose pages can still be recorded."""
         return max(MOST_GROUPS - sum(len(one.shown) for one in self.files), 0)
 
 
@@ -113,11 +113,11 @@ class Trace:
 
 
 def columns_of_fields(fields: Iterable[FieldPages], asked: Collection[str]) -> list[ColumnTrace]:
-    """The columns of some fields of which pages may have been read.
+    """The columns of some fields whose pages may have been read.
 
     Args:
         fields: The fields.
-        asked: Names of the fields that the condition names.
+        asked: Names of the fields in the condition.
     """
     columns = [
         _column(
@@ -130,7 +130,7 @@ def columns_of_fields(fields: Iterable[FieldPages], asked: Collection[str]) -> l
 
 
 def columns_of_claims(claims: Mapping[str, ChunkClaims | None]) -> list[ColumnTrace]:
-    """The columns of a condition of which no page was read: column indexes left no row."""
+    """The columns of a condition without any page reads, because column indexes excluded all rows."""
     columns: list[ColumnTrace] = []
     for one in claims.values():
         if one is not None and "offset_index" in one.__dict__:  # which was read

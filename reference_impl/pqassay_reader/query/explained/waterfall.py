@@ -14,7 +14,7 @@ from pqassay_reader.query.rungs import TITLES, Rung
 from pqassay_reader.query.scan import Scan
 
 WITHOUT_BYTES = (EVERYTHING, Rung.METADATA)
-"""Steps that save no bytes of pages: the second saves reads of metadata."""
+"""Steps without savings in bytes of pages; the second one saves reads of metadata."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Step:
 
     @property
     def saved(self) -> int | None:
-        """Bytes that it saved, fewer than 0 if it fetched more; ``None`` for what saves no bytes of pages."""
+        """Bytes that it saved, negative if it fetched more; ``None`` for a step without savings in bytes of pages."""
         return None if self.name in WITHOUT_BYTES else self.before - self.left.length
 
     @property

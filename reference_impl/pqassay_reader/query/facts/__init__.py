@@ -1,1 +1,1 @@
-"""What a scan knows of a file before it fetches any data: from the footer, or from the ``_pm`` beside it."""
+"""The facts about a file before a scan fetches data: from its footer, or from the ``_pm`` beside it."""

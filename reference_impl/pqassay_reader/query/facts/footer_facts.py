@@ -53,25 +53,25 @@ ARROW_SCHEMA = "ARROW:schema"
 """The key under which Arrow stores its own schema."""
 
 REPETITIONS = frozenset(FieldRepetitionType)
-"""How often a field may be there."""
+"""The defined repetition types of a field."""
 
 KEPT = 64
-"""Files whose facts are kept."""
+"""Number of files whose facts are cached."""
 
 NOWHERE = BytesSource(b"")
-"""The source of claims that are kept: nothing more is read of them."""
+"""The source of cached claims, from which nothing more is read."""
 
 Identity = tuple[str, int, int, int]
-"""Name, size, modification time and inode of a file; the latter two are 0 if they are not known."""
+"""Name, size, modification time and inode of a file; the latter two are 0 if they are unknown."""
 
 
 class SchemaField(NamedTuple):
-    """A field below the root of the schema.
+    """A top-level field of the schema.
 
     Attributes:
         arrow: Its name and type, as Arrow reads it.
         elements: Its schema elements, depth first.
-        leaves: Its leaf columns, by their positions among all.
+        leaves: The positions of its leaf columns among all.
     """
 
     arrow: pa.Field[Any]
@@ -80,12 +80,12 @@ class SchemaField(NamedTuple):
 
 
 class ChunkSizes(NamedTuple):
-    """Pages and bytes of the chunks of a file, row groups by leaves.
+    """Pages and bytes of the chunks of a file, as arrays of row groups by leaves.
 
     Attributes:
-        lengths: Their bytes; 0 if the footer holds no metadata of a chunk.
-        pages: Their pages of values; -1 where the footer does not say how many there are.
-        present: Whether the footer holds their metadata.
+        lengths: Their bytes; 0 if the footer lacks the metadata of a chunk.
+        pages: Their numbers of pages of values; -1 if the footer does not give it.
+        present: Whether the footer has their metadata.
     """
 
     lengths: NDArray[np.int64]
@@ -94,7 +94,7 @@ class ChunkSizes(NamedTuple):
 
     @classmethod
     def of(cls, groups: Sequence[RowGroup], leaf_count: int) -> ChunkSizes:
-        """Collect them."""
+        """Collect them from the row groups of a footer."""
         shape = len(groups), leaf_count
         chunks = [chunk.meta_data for group in groups for chunk in group.columns]
         return cls(
@@ -114,15 +114,15 @@ def _page_count(chunk: ColumnMetaData) -> int:
 
 @dataclass
 class FileFacts:
-    """What the metadata of a file says.
+    """The facts in the metadata of a file.
 
     Attributes:
         metadata: The footer.
-        framing: Where its parts are.
+        framing: The places of its parts.
         schema: The schema as Arrow reads it.
-        claims: What was read of chunks, by row group and position of the leaf.
-        directory: The distinct sets and KLL sketches that its index directory has; ``None`` until they are looked for.
-        sets: The ones that were read, or the reason for ignoring one.
+        claims: The structures of chunks that were read, by row group and position of the leaf.
+        directory: The distinct sets and KLL sketches in its index directory; ``None`` until they are needed.
+        sets: The sets that were read, or the reason for ignoring one.
         sketches: The sketches that were read.
     """
 
@@ -140,12 +140,12 @@ class FileFacts:
 
     @property
     def body(self) -> range:
-        """Where the body of the file begins and ends."""
+        """Start and end offset of the body of the file."""
         return range(self.framing.body_start, self.framing.footer_start)
 
     @property
     def row_counts(self) -> list[int]:
-        """Rows of each row group."""
+        """Number of rows of each row group."""
         return [group.num_rows for group in self.metadata.row_groups]
 
     @cached_property
@@ -171,18 +171,18 @@ class FileFacts:
         return leaves_there
 
     def has_only_nulls(self, row_group: int, leaf: int) -> bool:
-        """Whether every row of a chunk is null, so that it is not fetched; only ``_pm`` is relied on for it."""
+        """Whether every row of a chunk is null, so it is not fetched; only ``_pm`` is trusted for this."""
         del row_group, leaf
         return False
 
     def pieces(self, row_groups: Iterable[int], leaves: Sequence[int]) -> list[Piece]:
-        """The ranges of all chunks of some leaves that are fetched; none if pages decide what is."""
+        """The ranges of all chunks of some leaves to fetch; empty if the ranges depend on pages."""
         del row_groups, leaves
         return []
 
     @cached_property
     def fields(self) -> Sequence[SchemaField]:
-        """The fields below the root. Raises `Malformed` where Arrow's schema has others."""
+        """The top-level fields. Raises `Malformed` if Arrow's schema has others."""
         parts = list(_top_level(self.metadata.schema))
         if len(parts) != len(self.schema):
             raise Malformed("the schema has other fields than Arrow reads", rule="PQF-004", field="footer")
@@ -208,7 +208,7 @@ class FileFacts:
         return ChunkSizes.of(self.metadata.row_groups, len(self.leaves))
 
     def key_values(self, wanted: SchemaField) -> list[KeyValue]:
-        """What a file of this one field carries besides: Arrow's schema of the field, where the file has one."""
+        """The key-values for a file with only this field: Arrow's schema of the field, if the file has one."""
         name = wanted.arrow.name, wanted.leaves
         if name not in self._key_values:
             stored = self.metadata.key_value_metadata or []
@@ -220,11 +220,11 @@ class FileFacts:
         return self._key_values[name]
 
     def place_of(self, name: str) -> int:
-        """Position of the field that a column belongs to. Raises `Refused` as `find_column` does."""
+        """Position of the field that contains a column. Raises `Refused` like `find_column`."""
         return self._found(name)[0]
 
     def leaf_of(self, name: str) -> int | None:
-        """Position of the leaf of a column; ``None`` where it is not a leaf, or several. Raises as `place_of`."""
+        """Position of the leaf of a column; ``None`` if it is not a single leaf. Raises the errors of `place_of`."""
         return self._found(name)[1]
 
     def _found(self, name: str) -> tuple[int, int | None]:
@@ -236,7 +236,7 @@ class FileFacts:
         return self._columns[name]
 
     def remember(self, row_group: int, leaf: int, claims: ChunkClaims) -> None:
-        """Keep what was read of a chunk, except its bloom filter, which may be large."""
+        """Cache the structures of a chunk, except its bloom filter, which may be large."""
         known = self.claims.get((row_group, leaf))
         if known is not None and claims.__dict__.keys() - known.__dict__.keys() <= {"bitset"}:
             return
@@ -246,7 +246,7 @@ class FileFacts:
         self.claims[row_group, leaf] = kept
 
     def claims_of(self, source: Source, row_group: int, leaf: int) -> ChunkClaims:
-        """The claims of a chunk, to be read from a source; those that were read before come with it."""
+        """The claims of a chunk, which are read from a source; cached ones are included."""
         known = self.claims.get((row_group, leaf))
         if known is not None:
             known = copy.copy(known)
@@ -259,7 +259,7 @@ class FileFacts:
 
 
 def _top_level(schema: Sequence[SchemaElement]) -> Iterator[tuple[Sequence[SchemaElement], range]]:
-    """Elements and positions of the leaves of each field below the root."""
+    """Elements and positions of the leaves of each top-level field."""
     start, leaf = 1, 0
     while start < len(schema):
         stop, open_children, first = start, 1, leaf
@@ -302,14 +302,14 @@ def read_facts(source: Source) -> FileFacts:
 
 
 class KeptFacts:
-    """Facts of the files that were read last."""
+    """A cache of the facts of the most recently read files."""
 
     def __init__(self) -> None:
         self._facts: dict[Identity, FileFacts] = {}
         self._lock = Lock()
 
     def get(self, identity: Identity) -> FileFacts | None:
-        """The facts of a file that has not changed since."""
+        """The facts of a file, if it has not changed since."""
         with self._lock:
             facts = self._facts.pop(identity, None)
             if facts is not None:
@@ -317,7 +317,7 @@ class KeptFacts:
             return facts
 
     def keep(self, identity: Identity, facts: FileFacts) -> None:
-        """Keep the facts of a file; without a known modification time, nothing is kept."""
+        """Cache the facts of a file, if its modification time is known."""
         if identity[2]:
             with self._lock:
                 self._facts[identity] = facts
@@ -325,7 +325,7 @@ class KeptFacts:
                     del self._facts[next(iter(self._facts))]
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Empty the cache."""
         with self._lock:
             self._facts.clear()
 

@@ -1,7 +1,7 @@
-"""Rows of a Parquet file by its ``_pm`` alone: the footer of the Parquet file is never read.
+"""Rows of a Parquet file, using only its ``_pm``: the footer of the Parquet file is never read.
 
-A chunk's range, codec, encodings and number of values are in ``_pm``, and the levels of its column.  ``_pm`` has no logical types; what
-QuestDB's type code says is put in their place, and a column without code yields the physical values.
+``_pm`` has the range, codec, encodings and number of values of a chunk, and the levels of its column.  It has no logical types;
+QuestDB's type codes replace them, and a column without a code returns the physical values.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), section "Access patterns".
 """
@@ -31,13 +31,13 @@ class ChunkRows:
     Args:
         reader: The snapshot.
         data: The Parquet file; only its column chunks are read.
-        gap: Bytes between two ranges that are fetched along, so that one request does for both.
+        gap: Largest gap in bytes between two ranges that are fetched in one request.
         columns: Names of the columns; all by default. A nested one yields each of its parts.
-        rows: Numbers of the rows, from 0; all by default.
-        logical: Whether values get the types that QuestDB's type codes say.
+        rows: Range of row numbers, from 0; all by default.
+        logical: Whether values get the types of QuestDB's type codes.
 
     Raises:
-        Refused: There is no such column, or no schema has the levels of a column.
+        Refused: There is no such column, or no schema can have the levels of a column.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class ChunkRows:
         return self._ranges.data
 
     def batches(self) -> Iterator[pa.Table]:
-        """A table of each row group that has rows of those asked for. At most one is in memory at a time.
+        """Yield a table for each row group with requested rows. At most one is in memory at a time.
 
         Raises:
             Malformed: A block, or the page that a chunk begins with, cannot be read.
-            Undecodable: A chunk cannot be decoded, or holds other rows than ``_pm`` says.
+            Undecodable: A chunk cannot be decoded, or has other rows than in ``_pm``.
         """
         counts = self._facts.row_counts
         stops, asked = list(accumulate(counts)), self._rows
@@ -91,7 +91,7 @@ class ChunkRows:
             self._ranges.release(stops[number])
 
     def table(self) -> pa.Table:
-        """All of it. Raises as `batches` does."""
+        """All rows in one table. Raises the errors of `batches`."""
         return pa.concat_tables([self.schema.empty_table(), *self.batches()])
 
     def _labels(self) -> Iterator[str]:
@@ -102,7 +102,7 @@ class ChunkRows:
             yield name if len(parts) == 1 else f"{name}.{parts.index(place)}"
 
     def _plain(self, place: int, values: Any) -> Any:
-        """Values, or a type, without groups that stand for levels only."""
+        """Values, or a type, without groups that only represent levels."""
         is_type = isinstance(values, pa.DataType)
         while not self._reader.columns[place].max_rep_level and pa.types.is_struct(
             values if is_type else values.type

@@ -1,4 +1,4 @@
-"""Facts about one file from the ``_pm`` beside it: no Thrift is parsed, and the footer of the Parquet file is never read.
+"""Facts about one file from the ``_pm`` beside it: without parsing Thrift or reading the footer of the Parquet file.
 
 ``_pm`` has a chunk's range, codec, encodings, counts, bounds and bloom filter, each parsed on demand: a file
 of many columns opens as fast as one of few.  ``_pm`` has no pages and no keys, so the rungs *pages* and
@@ -47,14 +47,14 @@ from pqassay_spec.pm.skip import read_bound
 from pqassay_spec.pm.value import ExternalBloom
 
 BOUNDED = (Type.BOOLEAN, Type.INT32, Type.INT64, Type.FLOAT, Type.DOUBLE, Type.BYTE_ARRAY)
-"""Physical types whose bounds compare in ``_pm`` as in Parquet, whatever the column means."""
+"""Physical types whose bounds compare in ``_pm`` as in Parquet, for every logical type."""
 
 _NULL_COUNT_PRESENT = int(StatFlag.NULL_COUNT_PRESENT)
 
 
 @dataclass
 class _RowGroup:
-    """A row group as a footer would describe it, each chunk made when it is asked for."""
+    """A row group in the form of a footer; its chunks are made on demand."""
 
     reader: PmReader
     row_group: int
@@ -67,7 +67,7 @@ class _RowGroup:
 
     @property
     def num_rows(self) -> int:
-        """Its rows."""
+        """Its number of rows."""
         return self.block.num_rows
 
     @cached_property
@@ -92,7 +92,7 @@ class _RowGroup:
 
 @dataclass
 class _Metadata:
-    """As much of a footer as ``_pm`` says."""
+    """The parts of a footer that ``_pm`` has."""
 
     row_groups: list[_RowGroup]
     column_orders: list[ColumnOrder]
@@ -102,7 +102,7 @@ class _Metadata:
 
 @dataclass
 class PmClaims(ChunkClaims):
-    """The claims of a chunk in ``_pm``, whose bloom filter is there or, without a header, in the Parquet file."""
+    """The claims of a chunk in ``_pm``; its bloom filter is there or, without a header, in the Parquet file."""
 
     reader: PmReader = field(kw_only=True)
     row_group: int = field(kw_only=True)
@@ -124,7 +124,7 @@ class PmClaims(ChunkClaims):
 
 @dataclass
 class PmFacts(FileFacts):
-    """What ``_pm`` says about a file."""
+    """The facts in the ``_pm`` of a file."""
 
     reader: PmReader = field(kw_only=True)
 
@@ -151,17 +151,17 @@ class PmFacts(FileFacts):
         return has_only_nulls(self.reader.columns[leaf], block.chunks[leaf], block.num_rows)
 
     def pieces(self, row_groups: Iterable[int], leaves: Sequence[int]) -> list[Piece]:
-        """See `FileFacts.pieces`: those of `pqassay pm plan`."""
+        """See `FileFacts.pieces`: the same ranges as in `pqassay pm plan`."""
         names = [self.reader.columns[leaf].name for leaf in leaves]
         chunks = planned(self.reader, names, row_groups, leave_out_nulls=True).ranges
         return pieces_of(chunks, list(accumulate(self.row_counts)))
 
     def remember(self, row_group: int, leaf: int, claims: ChunkClaims) -> None:
-        """Nothing is kept: ``_pm`` is read as fast again."""
+        """Do nothing: reading ``_pm`` again is as fast as a cache."""
 
 
 def pm_facts(reader: PmReader, size: int) -> PmFacts:
-    """The facts that a snapshot states about its Parquet file.
+    """The facts about a Parquet file in a snapshot.
 
     Args:
         reader: The snapshot.
@@ -184,14 +184,14 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
 
 
 def snapshot_facts(reader: PmReader, *, logical: bool = True) -> PmFacts:
-    """The facts of a snapshot, with parts of nested columns as columns of their own.
+    """The facts of a snapshot, with parts of nested columns as separate columns.
 
     Args:
         reader: The snapshot.
-        logical: Whether values get the types that QuestDB's type codes say.
+        logical: Whether values get the types of QuestDB's type codes.
 
     Raises:
-        Refused: No schema has the levels of a column.
+        Refused: No schema can have the levels of a column.
         Malformed: It cannot be read.
     """
     reader.require_distinct_blocks()
@@ -206,7 +206,7 @@ def snapshot_facts(reader: PmReader, *, logical: bool = True) -> PmFacts:
 
 
 def row_groups_left(reader: PmReader, tree: Tree) -> list[int]:
-    """The row groups that may match, by ``_pm`` alone: by constants as QuestDB's types have them, and by the condition's normal form, as a scan.
+    """The row groups that may match, using only ``_pm``: first with constants of QuestDB's types, then with the condition's normal form.
 
     Args:
         reader: The snapshot.

@@ -1,4 +1,4 @@
-"""The schema of a file by the columns of its ``_pm``: fields and leaves, each made when it is asked for.
+"""The schema of a file from the columns of its ``_pm``; fields and leaves are made on demand.
 
 A query uses few columns of a file, so only names and types of all columns are kept.
 
@@ -37,16 +37,16 @@ from pqassay_spec.pm.types import logical_type
 from pqassay_spec.pm.value import SnapshotColumn
 
 _ENCODING_BITS = [(encoding, int(bit)) for encoding, bit in ENCODING_BITS.items()]
-# Plain numbers: flags with names take many times longer to combine, and a scan asks for each chunk.
+# Plain numbers: flags with names take many times longer to combine, and a scan uses each chunk.
 
 
 def pieces_of(chunks: Iterable[PlannedRange], until: Sequence[float]) -> list[Piece]:
-    """The ranges of column chunks as they are fetched, each needed until the number of its row group."""
+    """The ranges of column chunks to fetch, each needed until the end of its row group."""
     return [Piece(chunk.offset, chunk.offset + chunk.length, until[chunk.row_group]) for chunk in chunks]
 
 
 def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
-    """The facts of the footer of a small file about the chunk."""
+    """The metadata of a chunk, for the footer of a small file."""
     named = [encoding for encoding, bit in _ENCODING_BITS if encodings & bit]
     return ColumnMetaData(
         type=schema[-1].type or 0,
@@ -75,14 +75,14 @@ def schema_of(column: SnapshotColumn, *, logical: bool = True) -> list[SchemaEle
     [('a', 1), ('list', 2), ('element', 1)]
 
     Raises:
-        Refused: No schema has such levels.
+        Refused: No schema can have such levels.
     """
     lists, optionals = column.max_rep_level, column.max_def_level - column.max_rep_level
     if optionals < 0:
         raise Refused(
             f"column {column.name} has repetition level {lists} and definition level {column.max_def_level}: no schema does"
         )
-    # The field itself and the leaf are one where there are no lists.
+    # The field itself and the leaf are the same element if there are no lists.
     is_optional = [False] * (lists + 1)
     order = (
         [0, lists, *range(1, lists)] if column.repetition == Repetition.OPTIONAL else [lists, *range(lists)]
@@ -115,7 +115,7 @@ def _group(name: str, optional: bool | None, *, is_list: bool = False) -> Schema
 
 
 def _repetition(optional: bool | None) -> int:
-    """That of a field; ``None`` is that of a list's inner group."""
+    """The repetition type of a field; ``None`` means the inner group of a list."""
     kinds = FieldRepetitionType
     return kinds.REPEATED if optional is None else kinds.OPTIONAL if optional else kinds.REQUIRED
 
@@ -124,11 +124,11 @@ Item = TypeVar("Item")
 
 
 class _Kind(NamedTuple):
-    """What columns are that differ in their names only.
+    """The shared facts of columns that differ only in their names.
 
     Attributes:
         elements: The schema elements of the first of them.
-        field: The field that Arrow reads of it.
+        field: The Arrow field of the first of them.
     """
 
     elements: Sequence[SchemaElement]
@@ -138,11 +138,11 @@ class _Kind(NamedTuple):
 _decisive = attrgetter(
     "type", "physical_type", "fixed_byte_len", "max_rep_level", "max_def_level", "repetition"
 )
-"""What a column's kind depends on."""
+"""The facts that decide the kind of a column."""
 
 
 def _kinds_of(columns: Sequence[SnapshotColumn], *, logical: bool) -> list[_Kind]:
-    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` if no schema has the levels of a column."""
+    """The kind of each column; Arrow is asked once for each kind. Raises `Refused` if no schema can have the levels of a column."""
     known: dict[Any, _Kind] = {}
     for column in columns:
         if _decisive(column) not in known:
@@ -153,7 +153,7 @@ def _kinds_of(columns: Sequence[SnapshotColumn], *, logical: bool) -> list[_Kind
 
 
 class Made(Sequence[Item]):
-    """Items that are made when they are asked for, each once."""
+    """Items that are made on demand, each once."""
 
     def __init__(self, count: int, make: Callable[[int], Item]) -> None:
         self._places, self._make = range(count), cache(make)
@@ -173,14 +173,14 @@ class Made(Sequence[Item]):
 def described(
     columns: Sequence[SnapshotColumn], *, logical: bool = True
 ) -> tuple[pa.Schema, Made[SchemaField], Made[SchemaLeaf]]:
-    """The schema of columns as Arrow reads it, the fields below its root, and the one leaf that each has.
+    """The schema of columns as Arrow reads it, its top-level fields, and the single leaf of each field.
 
     Args:
         columns: The columns of a snapshot.
-        logical: Whether values get the types that QuestDB's type codes say.
+        logical: Whether values get the types of QuestDB's type codes.
 
     Raises:
-        Refused: No schema has the levels of a column.
+        Refused: No schema can have the levels of a column.
     """
     kinds = _kinds_of(columns, logical=logical)
     schema = pa.schema(

@@ -1,4 +1,4 @@
-"""Work that is done ahead of the consumer of the results, in order, and never more of it than agreed."""
+"""Process items ahead of the consumer of the results, in order and with a limit."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def ahead(
     *,
     slowly: bool = False,
 ) -> Iterator[Result]:
-    """The results of a function, in the order of its arguments, some of them worked on before they are asked for.
+    """Yield the results of a function, in the order of its arguments; some are computed before they are requested.
 
     Args:
-        pool: Works on them; ``None`` to work on each when it is asked for.
-        function: What is done.
+        pool: Runs the function; ``None`` to run it when a result is requested.
+        function: The function.
         items: Its arguments, taken no earlier than needed.
-        most: Results that are worked on at once.
-        slowly: Whether one is worked on at first, and twice as many after each: for those who may soon have enough.
+        most: Most results that are computed at the same time.
+        slowly: Whether to start with one and double the number after each result: for callers that may soon have enough.
     """
     left = iter(items)
     first = list(islice(left, 2)) if pool is not None else []
     if pool is None or len(first) < 2:
-        # A single item is worked on where it is asked for: to start a thread for it takes longer than to look up a row.
+        # A single item is processed by the caller: starting a thread for it takes longer than looking up a row.
         yield from map(function, chain(first, left))
         return
     waiting: deque[Future[Result]] = deque()
@@ -50,7 +50,7 @@ def ahead(
             task.cancel()
         for task in waiting:
             if not task.cancelled():
-                task.exception()  # what is under way still reads the file, which is closed next
+                task.exception()  # running tasks still read the file, which is closed next
 
 
 __all__ = ["ahead"]

@@ -1,4 +1,4 @@
-"""One field in one row group: the ranges that hold some of its rows, and their values.
+"""One field in one row group: the ranges with some of its rows, and their values.
 
 If an offset index is missing or untrusted, the whole field is fetched. If its rows can be counted, the pages
 are then found by their headers.
@@ -32,11 +32,11 @@ from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, ColumnMetaData, Pa
 
 @dataclass(frozen=True)
 class Reading:
-    """How fields are read.
+    """Settings for reading fields.
 
     Attributes:
         indexed: Whether offset indexes may be used.
-        all_dictionaries: Whether every dictionary is read, referred to or not.
+        all_dictionaries: Whether every dictionary is read, even if no page refers to it.
         kept_dictionaries: Names of fields whose values are returned as references to a dictionary.
     """
 
@@ -46,15 +46,15 @@ class Reading:
 
 
 class FieldPages:
-    """One field in one row group. Several threads may read it.
+    """One field in one row group, which several threads may read.
 
     Args:
         facts: The file's facts.
         ranges: Its bytes.
         row_group: Position of the row group.
-        first_row: Rows of the file before it.
+        first_row: Number of earlier rows in the file.
         wanted: The field.
-        reading: How it is read.
+        reading: Settings for reading it.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class FieldPages:
         self.read_pages: set[tuple[int, int]] = set()
         """Ranges of pages that were decoded."""
         self.unread_dictionaries: set[tuple[int, int]] = set()
-        """Ranges of dictionaries that no page referred to so far."""
+        """Ranges of dictionaries that no page has referred to so far."""
         self.read_dictionaries: set[tuple[int, int]] = set()
         """Ranges of dictionaries that were decoded."""
         self._facts, self._ranges, self._reading = facts, ranges, reading
@@ -82,7 +82,7 @@ class FieldPages:
 
     @cached_property
     def _bare(self) -> list[Leaf]:
-        """The leaves, their pages not known; none if every row is null, whatever the pages hold."""
+        """The leaves with unknown pages; empty if every row is null, because the pages do not matter then."""
         if self._is_null:
             return []
         found: list[Leaf] = []
@@ -93,7 +93,7 @@ class FieldPages:
 
     @cached_property
     def _indexed(self) -> PageLayout:
-        """The layout by the offset indexes, if all are there and count; else one without pages."""
+        """The layout from the offset indexes, if all are there and trusted; otherwise one without pages."""
         if self._reading.indexed and not self._is_null:
             try:
                 indexed = [leaf.indexed() for leaf in self._bare]
@@ -107,15 +107,15 @@ class FieldPages:
 
     @property
     def layout(self) -> PageLayout:
-        """Where its pages are. Raises `Malformed` and `Undecodable` if a chunk is not in the file."""
+        """The layout of its pages. Raises `Malformed` and `Undecodable` if a chunk is not in the file."""
         return self._without_index or self._indexed
 
     @property
     def uses_index(self) -> bool:
-        """Whether its pages are those of the offset index."""
+        """Whether its pages come from the offset index."""
         return self._without_index is None and self._indexed.is_paged
 
-    # ------------------------------------------------------------------------------------------ what is fetched
+    # ------------------------------------------------------------------------------------------------- fetching
 
     def pieces(self, rows: Numbers) -> list[Piece]:
         """The ranges to fetch for some rows."""
@@ -125,7 +125,7 @@ class FieldPages:
         blocks = layout.blocks_of(rows)
         if not len(blocks):
             return []
-        # A block that goes on behind the rows of a window is needed by the next.
+        # The next window needs a block that continues after the rows of this window.
         until = self._first_row + int(layout.stops[blocks[-1]])
         pieces: list[Piece] = []
         for leaf in layout.leaves:
@@ -141,7 +141,7 @@ class FieldPages:
 
         Raises:
             Malformed: A page header cannot be read.
-            Undecodable: The pages cannot be decoded, or hold other rows than the file says.
+            Undecodable: The pages cannot be decoded, or have other rows than stated in the file.
         """
         if self._is_null:
             return pa.chunked_array([pa.nulls(len(rows), self.field.arrow.type)])
@@ -162,7 +162,7 @@ class FieldPages:
         return f"{self._ranges.name}: column {self.field.arrow.name} in row group {self._row_group}"
 
     def _walked(self) -> PageLayout:
-        """The layout that the bytes themselves tell."""
+        """The layout from the page headers in the bytes."""
         self._ranges.want(Piece(leaf.start, leaf.stop, self._end) for leaf in self._bare)
         found = [leaf.walked(self._ranges.read(leaf.start, leaf.stop - leaf.start)) for leaf in self._bare]
         return PageLayout(found if all(leaf.pages for leaf in found) else self._bare, self.row_count)
@@ -175,7 +175,7 @@ class FieldPages:
         read = self._decoded(layout, blocks, held)
         if len(rows) == held:
             return read
-        # What lies between a row of the row group and its place among those that were decoded.
+        # The differences between row numbers in the row group and positions among the decoded rows.
         skipped = starts - (np.cumsum(lengths) - lengths)
         first, last = int(rows[0] - skipped[0]), int(rows[-1] - skipped[-1])
         if last - first == len(rows) - 1:
@@ -215,7 +215,7 @@ class FieldPages:
         return values
 
     def _require_nanoseconds(self, content: bytes, values: Any) -> None:
-        """Raise `Undecodable` if an INT96 is beyond the years that 64 bits of nanoseconds reach: Arrow makes another year of it."""
+        """Raise `Undecodable` if an INT96 is outside the years that 64 bits of nanoseconds cover, because Arrow would change its year."""
         if all(element.type != Type.INT96 for element in self.field.elements):
             return
         file = pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="s")
@@ -225,7 +225,7 @@ class FieldPages:
             raise Undecodable(f"{self._where} holds timestamps beyond the years 1677 to 2262") from None
 
     def _leaf_pages(self, layout: PageLayout, leaf: Leaf, blocks: Numbers) -> tuple[LeafPages, Sequence[int]]:
-        """The pages of a leaf in some blocks, and the values, nulls and empty lists that each is said to hold."""
+        """The pages of a leaf in some blocks, with the number of values, nulls and empty lists that each page states."""
         facts = without_claims(leaf.facts)
         if not leaf.pages:
             raw = self._ranges.view(leaf.start, leaf.stop - leaf.start)
@@ -252,13 +252,13 @@ class FieldPages:
 
 
 def is_dictionary_encoded(facts: ColumnMetaData) -> bool:
-    """Whether the footer says that every page of values refers to the dictionary."""
+    """Whether every page of values refers to the dictionary, according to the footer."""
     stats = [one for one in facts.encoding_stats or [] if one.page_type != PageType.DICTIONARY_PAGE]
     return bool(stats) and all(one.encoding in DICTIONARY_ENCODINGS for one in stats)
 
 
 def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) -> tuple[list[int], bool]:
-    """Values of each of some pages, and whether any of them refers to the dictionary. Raises `Mistrusted`, `Malformed`."""
+    """The number of values of each page, and whether any page refers to the dictionary. Raises `Mistrusted`, `Malformed`."""
     refers, is_flat = False, leaf.claims.is_flat
     values: list[int] = []
     for page, raw in zip(pages, raws, strict=True):
@@ -279,7 +279,7 @@ def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) ->
 
 
 def _require_rows(entries: Numbers, pages: Sequence[Page], counts: Sequence[int]) -> None:
-    """Raise `Mistrusted` if lists begin in other pages than the offset index says."""
+    """Raise `Mistrusted` if lists begin in other pages than those in the offset index."""
     ends = np.cumsum([page.row_count for page in pages])
     if not np.array_equal(np.cumsum(entries)[ends - 1], np.cumsum(counts)):
         raise Mistrusted("a page holds other rows than the offset index says")

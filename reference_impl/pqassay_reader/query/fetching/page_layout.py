@@ -1,7 +1,7 @@
 """Layout of one field in one row group: the pages of its leaves, and the blocks into which the field can be cut.
 
-A field may have several leaf columns, whose pages end at different rows.  So a field is cut where the pages of all its leaves
-end: into blocks.  Blocks of a field with one leaf are its pages.
+A field may have several leaf columns, whose pages end at different rows.  A field can only be cut at rows where the pages of all
+its leaves end; the parts are its blocks.  In a field with one leaf, the blocks are its pages.
 
 Source: chapter ``scan.md``, section "Pages".
 """
@@ -26,17 +26,17 @@ from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.parquet.thrift import ColumnMetaData
 
 Numbers = NDArray[np.int64]
-"""Row numbers or positions of blocks, ascending."""
+"""Row numbers or positions of blocks, in ascending order."""
 
 
 class Page(NamedTuple):
     """A page of values.
 
     Attributes:
-        start: Its first byte.
-        stop: The byte after its last.
+        start: Offset of its first byte.
+        stop: Offset after its last byte.
         row: Its first row in the row group.
-        row_count: Its rows.
+        row_count: Its number of rows.
     """
 
     start: int
@@ -51,9 +51,9 @@ class Leaf:
 
     Attributes:
         claims: The facts of the file about the chunk.
-        start: Its first byte.
-        stop: The byte after its last.
-        pages: Its pages of values; none if they are not known.
+        start: Offset of its first byte.
+        stop: Offset after its last byte.
+        pages: Its pages of values; empty if they are unknown.
     """
 
     claims: ChunkClaims
@@ -68,7 +68,7 @@ class Leaf:
 
     @property
     def dictionary(self) -> tuple[int, int]:
-        """Where the dictionary page is stored; an empty range without one, or where pages are not known."""
+        """The range of the dictionary page; empty if there is none, or if pages are unknown."""
         return self.start, self.pages[0].start if self.pages else self.start
 
     @cached_property
@@ -92,7 +92,7 @@ class Leaf:
         return Leaf(self.claims, self.start, self.stop, pages)
 
     def walked(self, raw: bytes) -> Leaf:
-        """The same leaf with the pages in its bytes, if each row has one value and the rows add up."""
+        """The same leaf with the pages from the headers in its bytes, if each row has one value and the rows add up."""
         try:
             stored = list(stored_pages(raw, self.claims.row_count)) if self.claims.is_flat else []
         except FormatError:
@@ -110,7 +110,7 @@ class Leaf:
 
 
 def leaf_of(claims: ChunkClaims, body: range, row_group: int, file: str) -> Leaf:
-    """The leaf of a chunk, its pages not known.
+    """The leaf of a chunk, with unknown pages.
 
     Raises:
         Undecodable: The chunk is encrypted, or stored in another file.
@@ -137,11 +137,11 @@ def leaf_of(claims: ChunkClaims, body: range, row_group: int, file: str) -> Leaf
 
 @dataclass(frozen=True)
 class PageLayout:
-    """Where the pages of a field are, in one row group.
+    """The pages of a field in one row group.
 
     Attributes:
-        leaves: Its leaves, in the order of the schema. Either the pages of all are known, or of none.
-        row_count: Rows of the row group.
+        leaves: Its leaves, in the order of the schema. The pages are known for all leaves, or for none.
+        row_count: Number of rows of the row group.
     """
 
     leaves: Sequence[Leaf]
@@ -154,7 +154,7 @@ class PageLayout:
 
     @cached_property
     def starts(self) -> Numbers:
-        """First rows of the blocks; one block of all rows where pages are not known."""
+        """First rows of the blocks; a single block if pages are unknown."""
         if not self.is_paged:
             return np.zeros(1, np.int64)
         common = self.leaves[0].rows
@@ -164,21 +164,21 @@ class PageLayout:
 
     @cached_property
     def stops(self) -> Numbers:
-        """The rows behind the blocks."""
+        """The rows after the ends of the blocks."""
         return np.append(self.starts[1:], self.row_count)
 
     def blocks_of(self, rows: Numbers) -> Numbers:
-        """The blocks that hold any of the rows."""
+        """The blocks with at least one of the rows."""
         if len(self.starts) == 1:
             return np.zeros(min(len(rows), 1), np.int64)
         return np.flatnonzero(self.rows_in_blocks(rows))
 
     def rows_in_blocks(self, rows: Numbers) -> Numbers:
-        """How many of the rows are in each block: a search for each block, of which there are fewer than rows."""
+        """The number of the given rows in each block; searches once per block, because there are fewer blocks than rows."""
         return np.diff(np.searchsorted(rows, self.starts), append=len(rows))
 
     def blocks_of_ranges(self, rows: Rows) -> Numbers:
-        """The blocks that hold any row of some ranges."""
+        """The blocks with at least one row of some ranges."""
         firsts = np.array([part.start for part in rows if part], np.int64)
         lasts = np.array([part.stop - 1 for part in rows if part], np.int64)
         opened = np.zeros(len(self.starts) + 1, np.int64)
@@ -195,7 +195,7 @@ class PageLayout:
         ]
 
     def cost_of(self, blocks: Numbers) -> tuple[int, int, int]:
-        """The cost to read some blocks page by page: pages, bytes of pages, and bytes of dictionaries."""
+        """The cost of reading some blocks page by page: number of pages, bytes of pages, and bytes of dictionaries."""
         if not self.is_paged:
             return len(self.leaves), sum(leaf.stop - leaf.start for leaf in self.leaves), 0
         pages = [page for leaf in self.leaves for page in self.pages_of(leaf, blocks)]

@@ -1,4 +1,4 @@
-"""Ranges of one file as they are fetched: each byte at most once, neighbors in one request, several requests at once.
+"""Ranges of one file to fetch: each byte at most once, neighbors in one request, several requests at once.
 
 Fetched bytes are kept while they may be needed: metadata while the file is open, pages until their rows have
 been read.
@@ -17,41 +17,41 @@ from typing import NamedTuple, Self
 from pqassay_spec.base.sources import Source, require_range
 
 GAP = 64 << 10
-"""Bytes between two ranges of a local file that are fetched along, so that one request does for both.
+"""Largest gap in bytes between two ranges of a local file that are fetched in one request.
 
 Measured (``docs/guide/scan-speed.md``): in local files no gap is reliably better than another. This one joins page indexes of neighboring
-columns, and is less than most pages are long.
+columns, and is smaller than most pages.
 """
 
 REMOTE_GAP = 256 << 10
-"""The same behind a URI. Requests run at once, so that a larger gap saves requests, and hardly time; from 1 MiB on it reads along pages that
-are not needed."""
+"""The largest such gap behind a URI. Requests run at the same time, so a larger gap saves requests, but hardly any time; from 1 MiB on
+it also reads unnecessary pages."""
 
 STEP_GAPS = 4
-"""What a further step costs behind a URI, in gaps: requests of one step run at once, whereas a step waits for the one before. At 30 ms a
-request, a store sends about this much in the time that the step would take."""
+"""The cost of another step behind a URI, in gaps: requests of one step run at the same time, but a step waits for the previous one. At
+30 ms a request, a store sends about this much in the time of a step."""
 
 STEP_REQUESTS = 4
-"""How many times what a step costs is fetched along where it is scattered, so that several requests bring it at once."""
+"""How many times the cost of a step may be fetched early if the ranges are scattered, because several requests fetch them at once."""
 
 LOCAL_TAIL = 8 << 10
-"""Bytes that are read from the end of a local file before its footer is looked for."""
+"""Bytes that are read from the end of a local file to find its footer."""
 
 REMOTE_TAIL = 64 << 10
-"""The least that is read from the end of a file behind a URI, where a second request costs more than needless bytes."""
+"""Least bytes that are read from the end of a file behind a URI, where a second request costs more than unnecessary bytes."""
 
 LONGEST = 8 << 20
-"""Bytes of the longest request that is made of several ranges: longer ones are shared among requests that run at once."""
+"""Most bytes of a request that joins several ranges; longer ones are split into requests that run at the same time."""
 
 FOREVER = math.inf
 
 
 class Piece(NamedTuple):
-    """A range of bytes that is wanted.
+    """A range of bytes to fetch.
 
     Attributes:
-        start: Its first byte.
-        stop: The byte after its last.
+        start: Offset of its first byte.
+        stop: Offset after its last byte.
         until: The row of the file up to which it is needed.
     """
 
@@ -63,11 +63,11 @@ class Piece(NamedTuple):
 def joined(
     pieces: Iterable[Piece], gap: int | None, keeps_apart: Callable[[int, int], object] | None = None
 ) -> list[Piece]:
-    """Fewer ranges that hold the same bytes, by offset: each is a request.
+    """Joined ranges that include the given ones, by offset: one for each request.
 
     Args:
         pieces: Ranges in any order.
-        gap: Bytes between two ranges that are fetched along; ``None`` to join only ranges that overlap.
+        gap: Largest gap in bytes between two ranges to join; ``None`` to join only ranges that overlap.
         keeps_apart: Whether the gap between two offsets separates the ranges around it.
 
     >>> joined([Piece(40, 50), Piece(4, 20), Piece(20, 30)], gap=0)
@@ -93,11 +93,11 @@ def joined(
 
 @dataclass
 class Fetched:
-    """What was fetched.
+    """The amount of fetched data.
 
     Attributes:
-        requests: Their number.
-        length: Their bytes.
+        requests: Number of requests.
+        length: Number of bytes.
     """
 
     requests: int = 0
@@ -111,7 +111,7 @@ class Fetched:
 
 @dataclass(order=True)
 class _Segment:
-    """A range that was requested; its bytes come later."""
+    """A requested range, whose bytes arrive later."""
 
     start: int
     stop: int = field(compare=False)
@@ -120,36 +120,36 @@ class _Segment:
 
 
 class FetchedRanges:
-    """A source that keeps what it fetched. See `pqassay_spec.base.sources.Source`; safe for several threads.
+    """A source that keeps fetched bytes. See `pqassay_spec.base.sources.Source`; safe for several threads.
 
     Args:
         source: The file.
-        gap: Bytes between two ranges that are fetched along; ``None`` to make a request of every range.
-        pool: Makes requests at once; by default one follows the other.
+        gap: Largest gap in bytes between two ranges that are fetched in one request; ``None`` for one request per range.
+        pool: Runs requests at the same time; by default, they run one after the other.
     """
 
     def __init__(self, source: Source, *, gap: int | None = GAP, pool: Executor | None = None) -> None:
         self.name, self.size = source.name, source.size
         self.metadata, self.data = Fetched(), Fetched()
-        """What was fetched so far: metadata, and pages."""
+        """The amounts fetched so far, of metadata and of pages."""
         self.gap, self.pool = gap, pool
         self.step = 0
-        """What a further step costs, in bytes of one request."""
+        """The cost of another step, in bytes of one request."""
         self._source = source
         self._held: list[_Segment] = []
         self._planned: list[Piece] = []
         self._lock = Lock()
 
     def plan(self, pieces: Iterable[Piece]) -> None:
-        """Make requests of ranges that will all be wanted; each is fetched whole when the first part of it is.
+        """Plan requests for ranges that will all be needed; each is fetched as a whole when its first part is needed.
 
-        Ranges outside the file are left out here: they are reported when they are needed.
+        Ranges outside the file are ignored here: they are reported when they are needed.
         """
         inside = (piece for piece in pieces if piece.start >= 0 and piece.stop <= self.size)
         self._planned = joined(inside, self.gap)
 
     def want(self, pieces: Iterable[Piece]) -> None:
-        """Fetch what is missing of some ranges, in as few requests as the gap allows; return when all is there.
+        """Fetch the missing bytes of some ranges, in as few requests as the gap allows; return when all are there.
 
         Raises:
             Truncated: A range lies outside the file.
@@ -178,17 +178,17 @@ class FetchedRanges:
             segment.data.result()
 
     def is_little(self, pieces: Iterable[Piece]) -> bool:
-        """Whether some ranges are rather fetched along than waited for in a step of their own."""
+        """Whether fetching some ranges early is cheaper than a separate step for them."""
         with self._lock:
             lengths = [one.stop - one.start for one in self._joined(pieces)]
         return max(lengths, default=0) <= self.step and sum(lengths) <= STEP_REQUESTS * self.step
 
     def read(self, offset: int, length: int) -> bytes:
-        """Return a range, fetched now where it is not held. See `pqassay_spec.base.sources.Source.read`."""
+        """Return a range; missing bytes are fetched now. See `pqassay_spec.base.sources.Source.read`."""
         return bytes(self.view(offset, length))
 
     def view(self, offset: int, length: int) -> memoryview:
-        """A range as `read` returns it, not copied where it was fetched in one piece."""
+        """A range as in `read`, without a copy if it was fetched in one piece."""
         require_range(self, offset, length)
         if not length:
             return memoryview(b"")
@@ -207,12 +207,12 @@ class FetchedRanges:
         return memoryview(b"".join(parts))
 
     def release(self, row: float) -> None:
-        """Let go of what is needed for rows before this one only."""
+        """Free the ranges that are only needed for rows before this one."""
         with self._lock:
             self._held = [segment for segment in self._held if segment.until > row]
 
     def drop_long(self, longer_than: int) -> None:
-        """Let go of metadata that was fetched in ranges of more than a number of bytes, such as bloom filters, which are asked once."""
+        """Free metadata that were fetched in ranges longer than this, such as bloom filters, which are used once."""
         with self._lock:
             self._held = [
                 one for one in self._held if one.until != FOREVER or one.stop - one.start <= longer_than
@@ -229,7 +229,7 @@ class FetchedRanges:
         return segments
 
     def _missing(self, piece: Piece) -> list[Piece]:
-        """The parts of a range that were not asked for yet; the others are held as long as this one needs them."""
+        """The parts of a range that were not requested yet; existing parts are kept as long as this range needs them."""
         parts: list[Piece] = []
         start = piece.start
         for segment in self._overlapping(piece.start, piece.stop):
@@ -242,7 +242,7 @@ class FetchedRanges:
         return parts
 
     def _with_planned(self, parts: Iterable[Piece]) -> Iterator[Piece]:
-        """The same parts, or the planned requests that hold them."""
+        """The parts, after replacing those inside planned requests by these requests."""
         taken: set[Piece] = set()
         for part in parts:
             place = bisect_right(self._planned, part.start, key=lambda planned: planned.start) - 1

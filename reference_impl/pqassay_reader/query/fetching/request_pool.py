@@ -1,8 +1,8 @@
-"""The threads that wait for answers of stores: one bounded pool for all scans of a process, kept between them.
+"""The threads that wait for answers of stores: one bounded, persistent pool for all scans of a process.
 
-Starting a thread takes longer than sending a request, especially with many active threads. Otherwise, a scan
+Starting a thread takes longer than sending a request, especially with many active threads; a scan
 of sixty pages at once would wait twice as long.  Tasks of the pool only wait for an answer, never for each
-other, so that scans that share it cannot block each other for good.
+other, so scans that share it cannot cause a deadlock.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import cache
 
 REQUESTS = 64
-"""Requests at once, of all scans of a process. Stores take many more, but a machine has to read the answers."""
+"""Most requests at the same time, for all scans of a process. Stores accept many more, but a machine has to read the answers."""
 
 
 @cache
@@ -22,7 +22,7 @@ def request_pool() -> Executor:
 
 
 if hasattr(os, "register_at_fork"):
-    # A process that is forked inherits the pool, but none of its threads.
+    # A forked process inherits the pool, but none of its threads.
     os.register_at_fork(after_in_child=request_pool.cache_clear)
 
 

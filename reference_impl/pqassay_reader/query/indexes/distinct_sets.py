@@ -1,6 +1,6 @@
 """The distinct sets in a file's index directory, for the columns of a condition.
 
-What is read of them is kept with the facts about the file.
+Sets that were read are cached with the facts about the file.
 
 Source: chapter ``directory.md``, section "Reading".
 """
@@ -29,10 +29,10 @@ def file_sets(
         source: The file.
         facts: Its metadata.
         names: The column names in the condition.
-        may_spare: Bytes of pages that the sets may spare: no more bytes are read of them.
+        may_spare: Bytes of pages that the sets may save; at most as many bytes of sets are read.
 
     Returns:
-        The sets, ``None`` if there are none; and entries that would be used if they were valid.
+        The sets (``None`` if there are none), and ignored entries that would be used if they were valid.
 
     Raises:
         OSError: The file cannot be read.
@@ -76,10 +76,10 @@ def file_sets(
 
 
 ALWAYS = 8 << 10
-"""Bytes of a set that is read whatever it may spare."""
+"""Bytes of a set that is always read, independent of its savings."""
 
 WHOLE_GROUPS = (Granularity.FILE, Granularity.ROW_GROUP)
-"""Granularities that leave row groups out as a whole."""
+"""Granularities that exclude whole row groups."""
 
 
 __all__ = ["WHOLE_GROUPS", "file_sets"]

@@ -1,8 +1,8 @@
 """The index of a whole file: whether its distinct values prove that no row can match.
 
 A file is skipped only because of a trusted index: its companion record agrees with it, or the caller trusts
-the writer.  In every other case, a damaged or stale index included, the file is read: an index may save work,
-it may never decide more than it knows.
+the writer.  In every other case, including a damaged or stale index, the file is read: an index may save work,
+but never excludes more than it proves.
 
 Source: chapter ``idx1.md``, sections "Reading exactly", "When it may be trusted" and "Security considerations".
 """
@@ -25,11 +25,11 @@ from pqassay_spec.idx1 import companion as idx1_companion
 
 
 class Verdict(NamedTuple):
-    """What the index of a file says.
+    """The verdict of a file's index.
 
     Attributes:
-        skips: True if it proves that no row matches; ``None`` if it has no say.
-        message: Why it has none.
+        skips: Whether it proves that no row matches; ``None`` if it was not used.
+        message: Why it was not used.
     """
 
     skips: bool | None
@@ -39,14 +39,14 @@ class Verdict(NamedTuple):
 def file_index_verdict(
     source: Source, facts: FileFacts, condition: Condition, column: str | None, trust: Trust
 ) -> Verdict:
-    """Ask the index of a file whether any row can match.
+    """Use the index of a file to decide whether any row can match.
 
     Args:
         source: The file.
         facts: Its metadata.
         condition: The condition.
-        column: The column that an index without companion record describes, its path joined by dots.
-        trust: Which index counts.
+        column: The column of an index without companion record, as a path joined by dots.
+        trust: The trusted indexes.
     """
     named = condition.columns
     described = _described_column(facts)
@@ -70,7 +70,7 @@ def file_index_verdict(
 
 
 def _described_column(facts: FileFacts) -> str | None:
-    """The column of the companion record; ``None`` where there is none that can be read."""
+    """The column of the companion record; ``None`` if there is no readable record."""
     for pair in facts.metadata.key_value_metadata or []:
         if pair.key == idx1.COMPANION_KEY and pair.value is not None:
             try:

@@ -1,10 +1,10 @@
-"""Conclusions from KLL sketches about a condition: the remaining row groups, by smallest and largest values, and the number of rows, by ranks.
+"""Use of KLL sketches for a condition: excluding row groups by minimum and maximum, and estimating the number of rows by ranks.
 
-The smallest and the largest value of a sketch are exact, and leave out a row group as statistics do.  Ranks are estimates, which never leave out a row:
-they say only which part of a condition is tried first.
+The minimum and the maximum in a sketch are exact, and exclude a row group as statistics do.  Ranks are estimates, which never exclude
+a row: they only decide which part of a condition is evaluated first.
 
-A sketch holds numbers as doubles.  Rounding keeps their order and may make two of them equal; so a constant that equals a bound
-leaves nothing out.  A sketch counts neither nulls nor NaN, only the other values.
+A sketch stores numbers as doubles.  Rounding keeps their order and may make two of them equal; a constant that equals a bound
+therefore excludes nothing.  A sketch counts neither nulls nor NaN, only the other values.
 
 Source: chapter ``directory.md``, section "Sketches"; chapter ``scan.md``, section "Distinct sets".
 """
@@ -34,10 +34,10 @@ from pqassay_spec.parquet.column_order import FLOATING, type_order
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 WORTH = 8
-"""A sketch is read where what it may save takes this many times its bytes."""
+"""A sketch is read if its possible savings are this many times its bytes."""
 
 GRANULARITIES = (Granularity.ROW_GROUP, Granularity.FILE)
-"""The sketches that are asked, those of row groups before one of the whole file."""
+"""The granularities of sketches to use, in order: row groups first, then the whole file."""
 
 
 @dataclass
@@ -46,8 +46,8 @@ class Quantiles:
 
     Attributes:
         leaf: The column.
-        sketch: The library's.
-        described: Rows that it describes.
+        sketch: The sketch object of the library.
+        described: Number of rows that it describes.
     """
 
     leaf: SchemaLeaf
@@ -56,11 +56,11 @@ class Quantiles:
 
     @cached_property
     def count(self) -> int:
-        """Values that are neither null nor NaN."""
+        """The number of values that are neither null nor NaN."""
         return int(self.sketch.n)
 
     def _numbers(self, test: ColumnTest, sides: Sides) -> list[tuple[str, float | None]]:
-        """The sides of an interval with the numbers that the sketch holds for them; ``None`` where it has no such number."""
+        """The sides of an interval with their numbers in the sketch; ``None`` for a side without a number."""
         numbers: list[tuple[str, float | None]] = []
         for name, value in sides:
             raw = plain_bytes(self.leaf, test.kind.constant(value))
@@ -69,7 +69,7 @@ class Quantiles:
         return numbers
 
     def may_match(self, test: ColumnTest) -> bool:
-        """Whether a row may satisfy a test, as far as the smallest and the largest value tell."""
+        """Whether a row may satisfy a test, according to the minimum and the maximum."""
         values = test.values
         may_hold_nan = type_order(self.leaf.element) in FLOATING and self.count < self.described
         if values.null or (may_hold_nan and values.nan):
@@ -87,7 +87,7 @@ class Quantiles:
         )
 
     def share(self, test: ColumnTest) -> float | None:
-        """The share of rows that are expected to satisfy a test; ``None`` where the sketch does not tell."""
+        """The expected share of rows that satisfy a test; ``None`` if the sketch cannot estimate it."""
         there = self.count / max(self.described, 1)
         share = 1.0 - there if test.values.null else 0.0
         for sides in test.values.ends if self.count else ():
@@ -107,8 +107,8 @@ class FileQuantiles:
     """The sketches of some columns of one file.
 
     Args:
-        columns: By the name that the condition calls them, each column's leaf and sketches, the finest first.
-        row_counts: Rows of each row group.
+        columns: For each column, by its name in the condition, its leaf and its sketches, the finest first.
+        row_counts: Number of rows of each row group.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class FileQuantiles:
         self._of = cache(self._read)
 
     def _read(self, name: str, row_group: int) -> Quantiles | None:
-        """The sketch that is about a column in a row group, if there is one that can be read."""
+        """The readable sketch for a column in a row group, if there is one."""
         if name not in self._columns:
             return None
         leaf, entry = self._columns[name]
@@ -141,7 +141,7 @@ class FileQuantiles:
         return folded(condition, of_test, all, any)
 
     def shared(self, parts: Sequence[Part], row_group: int) -> list[Part]:
-        """The parts of a condition with the shares of rows of a row group that they are expected to leave."""
+        """The parts of a condition with their expected shares of rows in a row group."""
 
         def estimate(test: ColumnTest) -> float | None:
             column = self._of(test.column, row_group)
@@ -153,7 +153,7 @@ class FileQuantiles:
 def file_quantiles(
     source: Source, facts: FileFacts, names: Collection[str], saved: int
 ) -> tuple[FileQuantiles | None, list[LeftAside]]:
-    """The KLL sketches of some columns, those that are worth reading.
+    """The KLL sketches of some columns that are worth reading.
 
     Args:
         source: The file.
@@ -162,7 +162,7 @@ def file_quantiles(
         saved: Bytes that sketches may save.
 
     Returns:
-        The sketches, ``None`` if there are none or no library for them; and the ignored entries.
+        The sketches (``None`` if there are none, or no library for them), and the ignored entries.
 
     Raises:
         OSError: The file cannot be read.
@@ -191,7 +191,7 @@ def file_quantiles(
 
 
 def _entry_of(entries: Sequence[UsableEntry], leaf: SchemaLeaf) -> UsableEntry | None:
-    """The entry whose sketches of a column tell most."""
+    """The entry with the most precise sketches of a column."""
     found = [one for one in entries if one.type is IndexType.KLL and one.leaves[0] == leaf]
     return next((one for kind in GRANULARITIES for one in found if one.granularity is kind), None)
 

@@ -1,1 +1,1 @@
-"""Indexes made from the data of a file: values in groups, the blob of each type, and the entry that describes it."""
+"""Make indexes from the data of a file: values in groups, the blob of each type, and the entry that describes it."""

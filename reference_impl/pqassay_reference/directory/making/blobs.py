@@ -1,4 +1,4 @@
-"""What an index consists of before it is compressed and placed."""
+"""The blob of an index before compression and placement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class MadeBlob(NamedTuple):
 
     Attributes:
         data: Its bytes.
-        value_count: Values, groups or sketched values in all its parts.
+        value_count: Number of values, groups or sketched values in all its parts.
     """
 
     data: bytes

@@ -37,7 +37,7 @@ class DescribedColumn(NamedTuple):
 
     Attributes:
         leaf: Its leaf in the schema.
-        position: Its place among all leaves.
+        position: Its position among all leaves.
         order: The order of its values in a blob.
     """
 
@@ -53,11 +53,11 @@ class DescribedColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class OpenFile:
-    """A Parquet file whose footer was read.
+    """A Parquet file with its parsed footer.
 
     Attributes:
         source: Its bytes.
-        framing: Where its footer is.
+        framing: The place of its footer.
         metadata: Its footer.
     """
 
@@ -70,14 +70,14 @@ def find_columns(metadata: FileMetaData, paths: Sequence[Path]) -> list[Describe
     """The columns with some paths.
 
     Raises:
-        Refused: There is no such column, there are several, or no index can describe it.
+        Refused: There is no such column, or several, or no index can describe it.
     """
     known = leaves(metadata)
     return [_described(known, path) for path in paths]
 
 
 def paths_called(metadata: FileMetaData, names: Sequence[str]) -> list[Path]:
-    """The paths of columns that are named by their paths joined by dots. Raises `Refused`."""
+    """The paths of columns whose names are paths joined by dots. Raises `Refused`."""
     known = leaves(metadata)
     paths: list[Path] = []
     for name in names:
@@ -109,7 +109,7 @@ class GroupValues(NamedTuple):
 
     Attributes:
         columns: The values of each column, a chunked array of the physical type or of references to a dictionary.
-        bounds: Where each part begins, and behind them the number of rows: one part, or one for each page.
+        bounds: The first row of each part, and then the number of rows: one part, or one for each page.
     """
 
     columns: tuple[Any, ...]
@@ -122,10 +122,10 @@ class DescribedData:
     Args:
         file: The file.
         columns: The columns.
-        granularity: What the parts are.
+        granularity: The granularity of the parts.
 
-    Attributes:
-        content: The XXH64 of the stored bytes of what was read so far; of everything, once `row_groups` is through.
+        Attributes:
+            content: The XXH64 of the stored bytes that were read so far; of all bytes after `row_groups` is finished.
     """
 
     def __init__(self, file: OpenFile, columns: Sequence[DescribedColumn], granularity: Granularity) -> None:
@@ -135,15 +135,15 @@ class DescribedData:
 
     @property
     def content(self) -> int:
-        """See the class."""
+        """The digest of the stored bytes, see the class."""
         return self._digest.intdigest()
 
     def row_groups(self) -> Iterator[GroupValues]:
         """The row groups, in the footer's order.
 
         Raises:
-            Refused: A row group lacks a column, or has it in another file; there is no offset index for pages.
-            Malformed: A chunk or its offset index is not where the footer says, or they contradict each other.
+            Refused: A row group lacks a column, or has it in another file; or pages are requested without an offset index.
+            Malformed: A chunk or its offset index is not at the place in the footer, or they contradict each other.
             Undecodable: Pages cannot be decoded.
             Unsupported: A chunk is encrypted.
         """
@@ -161,7 +161,7 @@ class DescribedData:
             yield GroupValues(tuple(values), bounds)
 
     def read_stored(self, positions: Sequence[int]) -> None:
-        """Read the chunks of any columns for the digest; nothing is decoded. Raises as `row_groups`."""
+        """Read the chunks of any columns for the digest, without decoding. Raises the errors of `row_groups`."""
         for number, group in enumerate(self.file.metadata.row_groups):
             for position in positions:
                 chunk = _chunk_of(group.columns, position, number)
@@ -204,7 +204,7 @@ class DescribedData:
     def _page_bounds(
         self, column: DescribedColumn, chunk: ColumnChunk, stored: StoredValues, row_count: int, number: int
     ) -> Numbers:
-        """The first row of each page of a chunk by its offset index, and behind them the number of rows."""
+        """The first row of each page of a chunk according to its offset index, and then the number of rows."""
         body = range(self.file.framing.body_start, self.file.framing.footer_start)
         index = read_offset_index(self.file.source, body, chunk)
         if index is None:
@@ -229,7 +229,7 @@ class DescribedData:
 
 
 def _chunk_of(chunks: Sequence[ColumnChunk], position: int, number: int) -> ColumnChunk:
-    """The chunk of a column in a row group. Raises `Refused`, `FormatError` where its rows are not there to be read."""
+    """The chunk of a column in a row group. Raises `Refused`, `FormatError` if its rows cannot be read."""
     if position >= len(chunks):
         raise Malformed("a row group lacks a column", rule="PQF-012", field=f"footer.row_groups[{number}]")
     chunk = chunks[position]

@@ -33,8 +33,8 @@ def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) ->
 
     Args:
         data: The column.
-        most: Values that a part lists at most; one that has more lists its least ones and is not complete.
-        limit: The size of the blob.
+        most: Most values of a part; a part with more values lists its smallest ones and is not complete.
+        limit: The limit of the size of the blob.
 
     Raises:
         Refused: The blob would be too large.
@@ -46,7 +46,7 @@ def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) ->
         for start, stop in itertools.pairwise(group.bounds.tolist()):
             part = _part(values.slice(start, stop))
             parts.append(part if is_file else _listed(part, most))
-        # Not each time, so that a value is not compared as many times as there are row groups.
+        # Not for each row group: otherwise, every value would be compared once per row group.
         if is_file and sum(len(part.values) for part in parts[1:]) > len(parts[0].values):
             parts = [_together(parts)]
         limit.require(sum(len(part.values) for part in parts) + SetHead.size * len(parts))
@@ -79,7 +79,7 @@ def _together(parts: list[_SetPart]) -> _SetPart:
 
 
 def _listed(part: _SetPart, most: int | None) -> _SetPart:
-    """A part with its values in ascending order, the least of them if they are too many."""
+    """A part with its values in ascending order, or the smallest of them if there are too many."""
     values = part.values.sort()
     if most is None or len(values) <= most:
         return _SetPart(part.flags, values)

@@ -35,20 +35,20 @@ from pqassay_spec.directory.zone_sums import is_key
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 WRITER = "pqassay-reference version 1"
-"""What entries name as their writer. The version is that of the bytes that are made here; it never follows the package's."""
+"""The writer's name in entries. The version is that of the bytes that are made here; it never follows the package's version."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """An index that is to be made.
+    """An index to make.
 
     Attributes:
-        type: What it is.
-        columns: Paths of the described columns: one, or of zone sums the keys and last the measure.
-        granularity: What its parts are.
-        placement: Where its blob goes; inline, in the body or in the extension.
-        codec: How the blob is compressed.
-        most: Values that a distinct set lists at most.
+        type: Its type.
+        columns: Paths of the described columns: a single one, or for zone sums the keys and then the measure.
+        granularity: The granularity of its parts.
+        placement: Where its blob is stored: inline, in the body or in the extension.
+        codec: The compression of the blob.
+        most: Most values of a part of a distinct set.
         parameter: The size parameter of sketches.
         max_bytes: Greatest size of the blob before compression.
         type_name: The name of a named type.
@@ -70,21 +70,21 @@ class Request:
 
     @property
     def key(self) -> EntryKey:
-        """The key of the entry that comes of it."""
+        """The key of the resulting entry."""
         return EntryKey(int(self.type), int(self.granularity), self.columns, self.type_name)
 
     @property
     def names(self) -> str:
-        """The described columns, for people."""
+        """The described columns as text for people."""
         return ", ".join(".".join(column) for column in self.columns)
 
 
 class MadeIndex(NamedTuple):
-    """An index that was made.
+    """A completed index.
 
     Attributes:
-        entry: Its entry, which has no offset yet; an inline blob is behind it.
-        stored: The blob as stored, in whatever place.
+        entry: Its entry, which does not have an offset yet; it includes an inline blob.
+        stored: The blob as stored, for every placement.
     """
 
     entry: Entry
@@ -92,15 +92,15 @@ class MadeIndex(NamedTuple):
 
 
 def make_index(file: OpenFile, request: Request, *, writer: str = WRITER) -> MadeIndex:
-    """Read the described columns and make an index of them.
+    """Read the described columns and make an index from them.
 
     Args:
         file: The file.
-        request: What is to be made.
+        request: The index to make.
         writer: The program's name for the entry.
 
     Raises:
-        Refused: The index cannot be made of these columns, or is too large; its library is missing.
+        Refused: The index does not support these columns, or is too large; or its library is missing.
         FormatError: A column chunk cannot be read.
         Undecodable: Its pages cannot be decoded.
     """
@@ -120,13 +120,13 @@ def make_index(file: OpenFile, request: Request, *, writer: str = WRITER) -> Mad
 def index_of(
     data: DescribedData, request: Request, blob: MadeBlob, stored: bytes, *, writer: str = WRITER
 ) -> MadeIndex:
-    """The entry around a blob that was made of some data, which were read to their end.
+    """The index with the entry for a blob that was made from some data, which must be completely read.
 
     Args:
         data: The data.
-        request: What was asked for.
+        request: The requested index.
         blob: The blob.
-        stored: The same, compressed.
+        stored: The compressed blob.
         writer: The program's name for the entry.
     """
     file = data.file
@@ -145,7 +145,7 @@ def index_of(
         crc32=zlib.crc32(stored),
     )
     inline = stored if request.placement == Placement.INLINE else b""
-    # The lengths are those of the parts; an entry is built once, so that it says what a parsed one would.
+    # The lengths follow from the parts: the entry is built once to get the same lengths as a parsed entry.
     names = {"column_count": len(request.columns), "writer_length": len(writer.encode())}
     entry = Entry(head.changed(**names), request.columns, writer, inline, type_name=request.type_name)
     return MadeIndex(entry, stored)
@@ -163,7 +163,7 @@ def _blob(data: DescribedData, request: Request) -> MadeBlob:
 
 
 def require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
-    """Raise `Refused` if the type, the columns, the granularity and the placement do not go together."""
+    """Raise `Refused` if the type, the columns, the granularity and the placement do not fit together."""
     name = IndexType(request.type).name.lower().replace("_", " ")
     if request.type != IndexType.ZONE_SUMS and len(columns) != 1:
         raise Refused(f"an index of type {name} describes one column, not {len(columns)}")

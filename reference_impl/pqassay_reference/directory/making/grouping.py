@@ -1,4 +1,4 @@
-"""Rows in groups: by the combination of some columns, ascending, nulls first.
+"""Group rows by the combination of some columns, in ascending order with nulls first.
 
 Source: chapter ``directory.md``, section "Zone sums".
 """
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.int64]
 
 MOST_COMBINATIONS = 1 << 20
-"""Combinations, occurring or not, of which a table is kept; where there may be more, those that occur are ranked."""
+"""Most possible combinations of keys for a direct table; with more, the existing combinations are ranked."""
 
 
 class Groups(NamedTuple):
@@ -24,8 +24,8 @@ class Groups(NamedTuple):
 
     Attributes:
         of_rows: The group of each row.
-        sizes: The rows of each group.
-        keys: For each key an Arrow array with that of each group.
+        sizes: The number of rows of each group.
+        keys: For each key, an Arrow array with its value in each group.
     """
 
     of_rows: Numbers
@@ -34,7 +34,7 @@ class Groups(NamedTuple):
 
     @property
     def group_count(self) -> int:
-        """Groups."""
+        """The number of groups."""
         return len(self.sizes)
 
     def sums(self, numbers: NDArray[Any]) -> NDArray[Any]:
@@ -44,15 +44,15 @@ class Groups(NamedTuple):
         return found
 
     def counts(self, flags: NDArray[np.bool_]) -> Numbers:
-        """The rows of each group that have a flag."""
+        """The number of rows of each group with a true flag."""
         return np.bincount(self.of_rows[flags], minlength=self.group_count)
 
 
 class Ranked(NamedTuple):
-    """Values by their ranks.
+    """Values as ranks.
 
     Attributes:
-        ranks: For each its rank among the distinct ones, from 1 on; 0 for null.
+        ranks: For each value its rank among the distinct ones, from 1 on; 0 for null.
         distinct: The distinct values, ascending.
     """
 
@@ -75,10 +75,10 @@ def ranked(values: Any) -> Ranked:
 
 
 def grouped(keys: Sequence[Any]) -> Groups:
-    """One group for each combination of keys that occurs, ascending, nulls first.
+    """One group for each existing combination of keys, in ascending order with nulls first.
 
     Args:
-        keys: An Arrow array for each key, with as many rows.
+        keys: An Arrow array for each key, all with the same number of rows.
     """
     numbers: Numbers = np.zeros(len(keys[0]), np.int64)
     size = 1

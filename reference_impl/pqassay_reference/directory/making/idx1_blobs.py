@@ -18,7 +18,7 @@ def idx1_blob(data: DescribedData, *, limit: SizeLimit) -> MadeBlob:
     """The IDX1 blob of a column of text.
 
     Raises:
-        Refused: The column holds no text, or values that IDX1 cannot hold; the blob would be too large.
+        Refused: The column is not text, or has values that IDX1 cannot store; or the blob would be too large.
     """
     column = data.columns[0]
     if not is_string(column.leaf):

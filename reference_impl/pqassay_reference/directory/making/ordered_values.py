@@ -1,7 +1,7 @@
-"""Values of one column in a form whose own order is that of the column, and as the PLAIN bytes of a blob.
+"""Values of one column in a form whose natural order is the column's order, and as the PLAIN bytes of a blob.
 
-Numbers become integers that compare like them, and decimals in bytes become bytes that do. So whatever Arrow groups, sorts and compares comes out
-in the order of the chapter, and is turned back into PLAIN bytes at the end.
+Numbers become integers with the same order, and decimals in bytes become bytes with the same order. Results of Arrow's
+grouping, sorting and comparing are therefore in the order of the chapter, and are converted back to PLAIN bytes at the end.
 
 Source: chapter ``directory.md``, section "Values in blobs".
 """
@@ -29,16 +29,16 @@ _FLOATING: dict[int, tuple[Any, Any]] = {
     4: (pa.float32(), pa.int32()),
     8: (pa.float64(), pa.int64()),
 }
-"""Floating point numbers by their bytes, and the integers of the same size."""
+"""Floating point types by their width in bytes, with the integers of the same width."""
 
 _NUMBERS_IN_BYTES: dict[Order | None, Literal["big", "little"]] = {
     Order.DECIMAL: "big",
     Order.SIGNED_12: "little",
 }
-"""Orders of whole numbers that are stored as bytes, and which end of them comes first."""
+"""Orders of whole numbers that are stored as bytes, with their byte order."""
 
 _PREFIX = 4
-"""Bytes before such a number that give its sign and its length."""
+"""Bytes of the prefix with the sign and the length of such a number."""
 _ZERO_PREFIX = 1 << 8 * _PREFIX - 1
 
 
@@ -48,19 +48,19 @@ class OrderedValues(NamedTuple):
     Attributes:
         values: An Arrow array in the order of the column, or a dictionary of such values; null for null and
             for NaN.
-        nan: For each row whether it is NaN, as an Arrow array.
+        nan: For each row, whether it is NaN, as an Arrow array.
     """
 
     values: Any
     nan: Any
 
     def slice(self, start: int, stop: int) -> OrderedValues:
-        """The same of some rows."""
+        """The values of a range of rows."""
         return OrderedValues(self.values.slice(start, stop - start), self.nan.slice(start, stop - start))
 
     @property
     def nan_count(self) -> int:
-        """Rows that are NaN."""
+        """The number of rows that are NaN."""
         return int(self.nan.true_count)
 
     @property
@@ -77,7 +77,7 @@ def ordered_values(column: DescribedColumn, stored: Any) -> OrderedValues:
         stored: A chunked array of its physical type, or of references to a dictionary of it.
 
     Raises:
-        Undecodable: A row refers to an entry that its dictionary does not have.
+        Undecodable: A row refers to a missing entry of its dictionary.
     """
     _require_entries(column, stored)
     array: Any = stored.unify_dictionaries().combine_chunks()
@@ -102,7 +102,7 @@ def ordered_values(column: DescribedColumn, stored: Any) -> OrderedValues:
 
 
 def is_bytes(column: DescribedColumn) -> bool:
-    """Whether values are byte arrays, of one length or not, that are not floating point numbers."""
+    """Whether values are byte arrays, of fixed length or not, except floating point numbers."""
     return column.kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and column.order not in TOTAL
 
 
@@ -122,7 +122,7 @@ def united(several: list[Any]) -> Any:
 
 
 def _require_entries(column: DescribedColumn, stored: Any) -> None:
-    """Raise `Undecodable` if a row refers beyond its dictionary, which the decoder lets pass."""
+    """Raise `Undecodable` if a row refers to a missing entry of its dictionary, because the decoder does not check that."""
     for chunk in stored.chunks if pa.types.is_dictionary(stored.type) else []:
         ends: Any = pc.min_max(chunk.indices)
         least, greatest, count = ends["min"].as_py(), ends["max"].as_py(), len(chunk.dictionary)
@@ -144,13 +144,13 @@ def _turned(bits: AnyNumbers) -> AnyNumbers:
 
 
 def numbers_of(values: Any) -> AnyNumbers:
-    """Whole numbers as numpy has them, 0 in the place of null."""
+    """Whole numbers as a numpy array, with 0 for null."""
     numbers: AnyNumbers = (values.fill_null(0) if values.null_count else values).to_numpy()
     return numbers
 
 
 def doubles(column: DescribedColumn, values: Any) -> NDArray[np.float64]:
-    """Values of a column as doubles, of a decimal without its scale; a null becomes 0."""
+    """Values of a column as doubles, with decimals unscaled; a null becomes 0."""
     if values.null_count == len(values):
         return np.zeros(len(values))
     if is_bytes(column):
@@ -167,7 +167,7 @@ def doubles(column: DescribedColumn, values: Any) -> NDArray[np.float64]:
 
 
 def _ordered_numbers(array: Any, end: Literal["big", "little"]) -> Any:
-    """Numbers in bytes by a dictionary whose bytes compare like them, and like their own bytes where they are equal."""
+    """Numbers in bytes, converted through a dictionary to bytes with the same order; equal numbers are ordered by their stored bytes."""
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     ordered = [_ordered_number(raw, end) for raw in array.dictionary.to_pylist()]
@@ -175,7 +175,7 @@ def _ordered_numbers(array: Any, end: Literal["big", "little"]) -> Any:
 
 
 def _ordered_number(raw: bytes, end: Literal["big", "little"]) -> bytes:
-    r"""Sign and length, then the number in as few bytes as it takes, then the bytes as they are stored.
+    r"""Sign and length, then the number in as few bytes as possible, then the stored bytes.
 
     >>> _ordered_number(b"\xff", "big") < _ordered_number(b"\xff\xff", "big") < _ordered_number(b"\x01", "big")
     True
@@ -191,7 +191,7 @@ def _number_end(ordered: bytes) -> int:
 
 
 def decimals(values: Any) -> list[int]:
-    """The numbers of decimals, without their scale."""
+    """The unscaled numbers of decimals."""
     return [
         int.from_bytes(ordered[_PREFIX : _number_end(ordered)], "big", signed=True)
         for ordered in values.to_pylist()
@@ -202,7 +202,7 @@ def decimals(values: Any) -> list[int]:
 
 
 def plain_bytes(column: DescribedColumn, values: Any) -> bytes:
-    """The PLAIN bytes of values without null, one after the other."""
+    """The PLAIN bytes of values that are not null, one after the other."""
     if not len(values):
         return b""
     if column.kind == Type.BOOLEAN:
@@ -217,7 +217,7 @@ def plain_bytes(column: DescribedColumn, values: Any) -> bytes:
 
 
 def each_plain(column: DescribedColumn, values: Any) -> list[bytes]:
-    """The PLAIN bytes of each value without null; a boolean takes one byte, and byte arrays come without their length."""
+    """The PLAIN bytes of each value that is not null; a boolean takes one byte, and byte arrays are without their length."""
     if is_bytes(column):
         raws: list[bytes] = values.to_pylist()
         if column.order in _NUMBERS_IN_BYTES:

@@ -30,11 +30,11 @@ LG_K = 12
 """Logarithm to base 2 of an HLL sketch's registers: an error of 1.6 percent in 4 KiB."""
 
 K = 200
-"""The parameter of a KLL sketch: ranks are off by 1.3 percent at most, nearly always."""
+"""The parameter k of a KLL sketch: nearly always, the error of ranks is at most 1.3 percent."""
 
 
 def library() -> Any:
-    """The module ``datasketches``. Raises `Refused` if it is not installed, with what to do."""
+    """The module ``datasketches``. Raises `Refused` with advice if it is not installed."""
     try:
         module: Any = importlib.import_module("datasketches")  # an extra, which only sketches need
     except ImportError:
@@ -50,11 +50,11 @@ def sketches(data: DescribedData, kind: IndexType, *, parameter: int | None, lim
     Args:
         data: The column.
         kind: HLL or KLL.
-        parameter: The size parameter: of HLL the logarithm of the registers, of KLL k.
-        limit: The size of the blob.
+        parameter: The size parameter: for HLL the logarithm of the number of registers, for KLL k.
+        limit: The limit of the size of the blob.
 
-    Raises:
-        Refused: The library is not there, the column cannot be sketched, or the blob is too large.
+        Raises:
+            Refused: The library is not installed, the column cannot be sketched, or the blob is too large.
     """
     column = data.columns[0]
     new = _maker(kind, parameter)
@@ -82,7 +82,7 @@ def _maker(kind: IndexType, parameter: int | None) -> Callable[[], Any]:
 
 
 def _give_to_hll(sketch: Any, column: DescribedColumn, part: OrderedValues) -> None:
-    """Each distinct value once: the sketch does not notice whether one comes again."""
+    """Give each distinct value to the sketch once, because repetitions do not change it."""
     try:
         for raw in each_plain(column, part.distinct):
             sketch.update(hll_item(column.leaf, raw))

@@ -1,6 +1,6 @@
-"""Zone sums: counts, an exact sum and two bounds of a measure in a file, in each row group or page, or for each combination of keys.
+"""Zone sums: counts, an exact sum and bounds of a measure in a file, row group or page, or for each combination of keys in it.
 
-numpy adds whole numbers of 32 bits in 64 bits; larger sums are computed with Python's unlimited integers.
+numpy sums integers of 32 bits in 64 bits; larger sums are computed with Python's unlimited integers.
 
 Source: chapter ``directory.md``, section "Zone sums".
 """
@@ -40,27 +40,27 @@ _GREATEST_DECIMAL = 16
 """Bytes of the widest decimal whose sums may fit into 128 bits."""
 
 _PIECE = 32
-"""Bits of the numbers that numpy adds."""
+"""Bits of the integers that numpy sums."""
 
 _MANTISSA, _LOWEST = 53, 1073
-"""Bits of the mantissa of a double, and the exponent of the least, as `numpy.frexp` has it, with its sign turned."""
+"""Bits of a double's mantissa, and the negated exponent of the smallest double, as in `numpy.frexp`."""
 
 _HIGH, _AT_ONCE = 27, 1 << 26
-"""Bits of the higher part of a mantissa, and how many of them a double adds exactly."""
+"""Bits of the high part of a mantissa, and the number of such parts that doubles sum exactly."""
 
 _PUT_TOGETHER = 8
-"""Groups of row groups are put together when their number has grown by this factor since the last time."""
+"""Groups of row groups are merged when their number has grown by this factor since the last time."""
 
 
 class Zones(NamedTuple):
-    """Some groups, part by part.
+    """The groups of some parts, in order.
 
     Attributes:
-        sizes: Groups of each part.
+        sizes: The number of groups of each part.
         keys: Their keys, an Arrow array each.
-        rows, nulls, nans: Rows, those whose measure is null, and those whose measure is NaN.
-        totals: The exact sums, of doubles in units of 2 to the power of -(`_MANTISSA` + `_LOWEST`); 0 of what has none.
-        least, greatest: The bounds, an Arrow array each, null where no measure is neither null nor NaN.
+        rows, nulls, nans: The numbers of all rows, of rows with a null measure, and of rows with a NaN measure.
+        totals: The exact sums; for doubles, in units of 2 to the power of -(`_MANTISSA` + `_LOWEST`). 0 if there is no sum.
+        least, greatest: The bounds, an Arrow array each, null if all measures are null or NaN.
     """
 
     sizes: tuple[int, ...]
@@ -99,7 +99,7 @@ def zone_sums(data: DescribedData, *, limit: SizeLimit) -> MadeBlob:
 
 
 def _without_rows(key_count: int) -> Zones:
-    """A file without row groups: one empty group, or with keys none."""
+    """The zones of a file without row groups: one empty group, or no group if there are keys."""
     count = 0 if key_count else 1
     nothing, no_bound = np.zeros(count, np.int64), pa.nulls(count, pa.int64())
     keys = (pa.nulls(0),) * key_count
@@ -129,7 +129,7 @@ def _zones(data: DescribedData, group: GroupValues) -> Zones:
 
 
 def _extremes(values: Any, groups: Groups) -> list[Any]:
-    """The least and the greatest value of each group, null where it has none."""
+    """The least and the greatest value of each group; null for a group without values."""
     is_number = pa.types.is_integer(values.type)
     numbers, distinct = (numbers_of(values), None) if is_number else ranked(values)
     of_rows, absent = groups.of_rows, groups.sizes == 0
@@ -170,7 +170,7 @@ def _totals(column: DescribedColumn, values: Any, groups: Groups) -> Any:
 
 
 def _double_sums(numbers: NDArray[np.float64], groups: Groups) -> Any:
-    """The exact sums of the finite doubles of each group: the mantissas of each exponent are added, in two parts that leave room in a double."""
+    """The exact sums of the finite doubles of each group: mantissas are summed by exponent, in two parts, which fit into doubles."""
     totals = np.zeros(groups.group_count, object)
     for start in range(0, len(numbers), _AT_ONCE):
         finite, of_rows = numbers[start : start + _AT_ONCE], groups.of_rows[start : start + _AT_ONCE]
@@ -197,13 +197,13 @@ def _whole(numbers: NDArray[Any]) -> Any:
 
 
 def _split(numbers: NDArray[Any], bits: int) -> list[NDArray[Any]]:
-    """Whole numbers in pieces of `_PIECE` bits, the lowest first; the last has the sign."""
+    """Integers split into pieces of `_PIECE` bits, the lowest first; the last one has the sign."""
     last = bits - _PIECE
     return [numbers >> place & (1 << _PIECE) - 1 for place in range(0, last, _PIECE)] + [numbers >> last]
 
 
 def _sums(pieces: Sequence[NDArray[Any]], groups: Numbers, count: int) -> Any:
-    """The exact sum of each group of whole numbers, given in pieces."""
+    """The exact sum of the integers in each group, given in pieces."""
     totals: Any = np.zeros(count, object)
     for place, piece in enumerate(pieces):
         sums = np.zeros(count, np.int64)
@@ -213,7 +213,7 @@ def _sums(pieces: Sequence[NDArray[Any]], groups: Numbers, count: int) -> Any:
 
 
 def _merged(several: Sequence[Zones]) -> Zones:
-    """The groups of several parts as those of one."""
+    """The zones of several parts, merged into one part."""
     if len(several) == 1:
         return several[0]
     keys = [joined(list(arrays)) for arrays in zip(*(zones.keys for zones in several), strict=True)]
@@ -246,7 +246,7 @@ def _built(columns: Sequence[DescribedColumn], parts: Sequence[Zones]) -> bytes:
 
 
 def _records(measure: DescribedColumn, zones: Zones) -> Any:
-    """The groups as a blob has them."""
+    """The records of the groups for a blob."""
     records = np.zeros(len(zones), np.dtype(Group.dtype))
     records["row_count"], records["null_count"], records["nan_count"] = zones.rows, zones.nulls, zones.nans
     kind = grammar.sum_kind(measure.leaf)
@@ -265,7 +265,7 @@ def _records(measure: DescribedColumn, zones: Zones) -> Any:
 
 
 def _rounded(total: int, least: float, greatest: float) -> float:
-    """A sum as the nearest double, ties to even, given the bounds, which alone know of infinities."""
+    """A sum as the nearest double, ties to even; the bounds are needed because only they show infinities."""
     infinite = [bound for bound in (least, greatest) if math.isinf(bound)]
     if infinite:
         return infinite[0] if infinite[0] == infinite[-1] else math.nan

@@ -1,1 +1,1 @@
-"""Indexes read from a file: the entries that may be used, their blobs, and what they exclude or say."""
+"""Read indexes from a file: the usable entries, their blobs, and the content of these."""

@@ -1,4 +1,4 @@
-"""The blob of an entry, read, checked and decompressed, and the parts that it has to have.
+"""Read, check and decompress the blob of an entry, and determine its expected parts.
 
 Source: chapter ``directory.md``, sections "The blob" and "Granularity".
 """
@@ -26,7 +26,7 @@ from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData
 Numbers = NDArray[np.int64]
 
 MOST_BYTES = 256 << 20
-"""Bytes that a blob may take before compression; a greater one is ignored rather than kept in memory."""
+"""Most bytes of a blob before compression; a larger one is ignored to save memory."""
 
 CODEC_NAMES = {
     CompressionCodec.SNAPPY: "snappy",
@@ -34,17 +34,17 @@ CODEC_NAMES = {
     CompressionCodec.ZSTD: "zstd",
     CompressionCodec.LZ4_RAW: "lz4_raw",
 }
-"""What pyarrow calls the codecs of `CODECS`."""
+"""pyarrow's names of the codecs in `CODECS`."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Where the parts of a blob are in the file.
+    """The places of the parts of a blob in the file.
 
     Attributes:
-        row_group: For each part its row group; -1 for one of the whole file.
-        first_row: For each part the first of its rows, in the row group, or in the file for one of the file.
-        row_count: For each part its rows.
+        row_group: The row group of each part; -1 for a part of the whole file.
+        first_row: The first row of each part, relative to its row group (or to the file if it has none).
+        row_count: The number of rows of each part.
     """
 
     row_group: Numbers
@@ -56,7 +56,7 @@ class Parts:
 
 
 class Blob(NamedTuple):
-    """The blob of an entry, decompressed, and its parts."""
+    """The decompressed blob of an entry, and its parts."""
 
     data: bytes
     parts: Parts
@@ -66,7 +66,7 @@ def read_blob(usable: UsableEntry, source: Source, framing: Framing, metadata: F
     """Read, check and decompress the blob of an entry.
 
     Raises:
-        FormatError: Place, checksum or lengths are wrong, or pages are not to be found.
+        FormatError: Place, checksum or lengths are wrong, or the places of pages are unknown.
         OSError: The file cannot be read.
     """
     data = plain_blob(usable.entry, source, framing, extension_area(metadata))
@@ -74,10 +74,10 @@ def read_blob(usable: UsableEntry, source: Source, framing: Framing, metadata: F
 
 
 def plain_blob(entry: Entry, source: Source, framing: Framing, area: bytes | None) -> bytes:
-    """The blob of an entry, decompressed; ``area`` is what the footer's extension field holds.
+    """The decompressed blob of an entry; ``area`` is the content of the footer's extension field.
 
     Raises:
-        FormatError: It is not where the entry says, has another checksum, is too long, or cannot be decompressed.
+        FormatError: It is not at its place, has another checksum, is too long, or cannot be decompressed.
         OSError: The file cannot be read.
     """
     codec, length = entry.head.codec, entry.head.plain_length
@@ -99,7 +99,7 @@ def plain_blob(entry: Entry, source: Source, framing: Framing, area: bytes | Non
 
 
 def _parts(usable: UsableEntry, source: Source, framing: Framing, metadata: FileMetaData) -> Parts:
-    """The parts that a blob has to have. Raises `FormatError` if pages are not to be found."""
+    """The expected parts of a blob. Raises `FormatError` if the places of pages are unknown."""
     counts = [group.num_rows for group in metadata.row_groups]
     if usable.granularity is Granularity.FILE:
         return Parts(np.array([-1]), np.array([0]), np.array([sum(counts)]))

@@ -31,7 +31,7 @@ class InventoryEntry:
     Attributes:
         entry: The entry.
         stale: Why it is stale; empty if it is fresh.
-        unusable: Why a reader of this version leaves it aside although it is fresh; empty if it does not.
+        unusable: Why a reader of this version ignores it although it is fresh; empty if it does not.
     """
 
     entry: Entry
@@ -47,7 +47,7 @@ class Inventory:
         path: The file.
         entries: Its entries, in their order.
         foreign: Directories of other major versions.
-        damaged: The problems of directories that cannot be read.
+        damaged: The problems of unreadable directories.
     """
 
     path: str
@@ -57,7 +57,7 @@ class Inventory:
 
 
 def list_indexes(path: str | os.PathLike[str]) -> Inventory:
-    """What indexes a local file has. The footer and the blobs are read, and no data.
+    """The indexes of a local file. Reads the footer and the blobs, but no data.
 
     Raises:
         FormatError: The file is not a Parquet file, or an encrypted one.
@@ -88,7 +88,7 @@ def _unusable(file: OpenFile, indexes: Indexes, entry: Entry) -> str:
 
 
 def size_settings(file: OpenFile, indexes: Indexes, entry: Entry) -> tuple[int | None, int | None]:
-    """The most values that a distinct set lists, if a part is not complete, and the size parameter of sketches; ``None`` if nothing tells."""
+    """The most values in a part of a distinct set (if a part is incomplete), and the size parameter of sketches; ``None`` if unknown."""
     kind = entry.head.type
     with suppress(FormatError):
         if kind == IndexType.DISTINCT_SET:

@@ -1,4 +1,4 @@
-"""What a file's index directory says, as the protocol writes it: the entries that can be used, and their parts.
+"""The content of a file's index directory in the form of the protocol: the usable entries, and their parts.
 
 Source: ``conformance/PROTOCOL.md``, section "Index directory".
 """
@@ -38,7 +38,7 @@ def index_directory(source: Source) -> Value:
     """The usable entries of a file, and their parts.
 
     Raises:
-        FormatError: The file is not a Parquet file. Nothing that a directory says raises anything.
+        FormatError: The file is not a Parquet file. Errors in a directory are never raised.
     """
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
@@ -170,7 +170,7 @@ def _kind(leaf: SchemaLeaf) -> int:
 
 
 def written(leaf: SchemaLeaf, raw: bytes) -> Any:
-    """The PLAIN bytes of a value, of a byte array without its length, as the protocol writes the value of its column.
+    """The value of a column in the form of the protocol, from its PLAIN bytes (without the length for a byte array).
 
     Raises:
         Malformed: A text is not UTF-8, or bytes are not a value of the type.

@@ -1,7 +1,7 @@
-"""The entries of a file's index directories that may be used, by what the footer alone says.
+"""The usable entries of a file's index directories, according to the footer.
 
-Nothing here raises because of a directory's content: an index may save work, but a damaged index must not
-cause a failure or a wrong decision.  An entry that is not known or stale is ignored, with the reason.
+The content of a directory never raises an error here: an index may save work, but a damaged index must not
+cause a failure or a wrong decision.  An unknown or stale entry is ignored, with the reason.
 
 Source: chapter ``directory.md``, section "Reading".
 """
@@ -28,8 +28,8 @@ class LeftAside(NamedTuple):
     """An entry, or a whole directory, that is not used.
 
     Attributes:
-        name: What it is: ``DISTINCT_SET of nation by ROW_GROUP``.
-        reason: Why.
+        name: Its description: ``DISTINCT_SET of nation by ROW_GROUP``.
+        reason: Why it is not used.
     """
 
     name: str
@@ -41,7 +41,7 @@ class LeftAside(NamedTuple):
 
 @dataclass(frozen=True)
 class UsableEntry:
-    """An entry that describes the data of the file, as far as the footer tells.
+    """An entry that describes the current data of the file, according to the footer.
 
     Attributes:
         entry: The entry.
@@ -53,22 +53,22 @@ class UsableEntry:
 
     @property
     def type(self) -> IndexType:
-        """What the blob is."""
+        """The type of the index."""
         return IndexType(self.entry.head.type)
 
     @property
     def granularity(self) -> Granularity:
-        """What each part describes."""
+        """The granularity of the parts."""
         return Granularity(self.entry.head.granularity)
 
     @property
     def name(self) -> str:
-        """The entry, for people."""
+        """The entry as text for people."""
         return name_of(self.entry)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The described columns, their paths joined by dots."""
+        """The described columns, as paths joined by dots."""
         return tuple(".".join(path) for path in self.entry.columns)
 
 
@@ -77,8 +77,8 @@ class FileDirectory:
     """The entries of one file.
 
     Attributes:
-        entries: Those that may be used.
-        aside: What is not, and why; it grows when blobs are read.
+        entries: The usable entries.
+        aside: The ignored entries, with reasons; it grows when blobs are read.
     """
 
     entries: list[UsableEntry] = field(default_factory=list[UsableEntry])
@@ -86,7 +86,7 @@ class FileDirectory:
 
 
 def name_of(entry: Entry) -> str:
-    """An entry, for people."""
+    """An entry as text for people."""
     head = entry.head
     kind = IndexType(head.type).name if head.type in set(IndexType) else f"an index of type {head.type}"
     granularity = (
@@ -98,18 +98,18 @@ def name_of(entry: Entry) -> str:
 
 
 def has_directory(footer: bytes) -> bool:
-    """Whether the bytes of a footer may hold the key; where they do not, it need not be decoded for its entries."""
+    """Whether the bytes of a footer may contain the key; otherwise it need not be decoded for its entries."""
     return KEY.encode() in footer
 
 
 def read_entries(
     metadata: FileMetaData, types: Collection[IndexType] = (IndexType.DISTINCT_SET, IndexType.ZONE_SUMS)
 ) -> FileDirectory:
-    """The entries of some types that a footer's directories hold. Nothing but the footer is looked at, and nothing is raised.
+    """The entries of some types in the directories of a footer. Reads only the footer, and never raises an error.
 
     Args:
         metadata: The footer.
-        types: The types; entries of others are skipped without a word.
+        types: The types; entries of other types are skipped silently.
     """
     directory = FileDirectory()
     directories: list[Directory] = []
@@ -130,7 +130,7 @@ def read_entries(
 
 
 def why_unknown(entry: Entry) -> str:
-    """The unknown number of an entry; empty if all numbers are known, or all others are known and its type has a name."""
+    """A description of the entry's unknown number; empty if all are known, or the type is the only unknown one and has a name."""
     head = entry.head
     if not entry.type_name and head.type not in set(IndexType):
         return f"type {head.type} is not known"
@@ -147,7 +147,7 @@ def why_unknown(entry: Entry) -> str:
 
 
 def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
-    """The entry, or why it is ignored."""
+    """The entry, or the reason why it is ignored."""
     if unknown := why_unknown(entry):
         return unknown
     stale = why_stale(entry, metadata, xxhash.xxh64_intdigest)

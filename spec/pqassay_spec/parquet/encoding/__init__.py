@@ -1,1 +1,1 @@
-"""Encodings of values and levels, and of what is inside some values."""
+"""Encodings of values and levels, and of the content of some values."""

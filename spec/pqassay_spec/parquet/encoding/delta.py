@@ -1,16 +1,16 @@
-"""DELTA_BINARY_PACKED: integers as the differences between neighbors, packed with as few bits as a group of them needs.
+"""DELTA_BINARY_PACKED: integers as the differences between neighbors, packed with as few bits as a miniblock needs.
 
 A header gives the values of a block, the miniblocks of a block, the number of values, and the first value.  Each block
-then holds the least of its differences, a byte with the bit width of each of its miniblocks, and the miniblocks:
-differences less the least one, packed from the lowest bit on.
+then has its least difference, a byte with the bit width of each of its miniblocks, and the miniblocks. These
+have the differences minus the least one, packed from the lowest bit on.
 
     >>> encode([7, 5, 3, 1, 2, 3, 4, 5], bits=32)[:12].hex(" ")
     '80 01 04 08 0e 03 02 00 00 00 c0 3f'
     >>> decode(encode([7, 5, 3, 1, 2, 3, 4, 5], bits=32), bits=32)
     [7, 5, 3, 1, 2, 3, 4, 5]
 
-Differences wrap around: from the greatest INT32 to the least one it is 1.  So no difference ever needs
-more bits than a value has.  A writer that subtracts in 64 bits needs 33 for it, and readers refuse them:
+Differences wrap around: from the greatest INT32 to the least one it is 1.  A difference therefore never needs
+more bits than a value has.  A writer that subtracts in 64 bits needs 33 bits here, and readers refuse them:
 
     >>> [block.bits for block in blocks(encode([2147483647, -2147483648, 0], bits=32))]
     [32]
@@ -32,7 +32,7 @@ from pqassay_spec.parquet.encoding.plain import FIXED_WIDTH
 from pqassay_spec.parquet.thrift import Type
 
 BITS: dict[int, int] = {kind: 8 * FIXED_WIDTH[kind].sizeof() for kind in (Type.INT32, Type.INT64)}
-"""Bits of a value of each physical type that has this encoding, and so of a difference at most."""
+"""Bits of a value of each physical type with this encoding, and so the most bits of a difference."""
 
 BLOCK = 128
 """Values of a block are a multiple of this."""
@@ -47,9 +47,9 @@ class DeltaHeader(NamedTuple):
     Attributes:
         block: Values of a block.
         miniblocks: Miniblocks of a block.
-        total: Values in all.
-        first: The first of them.
-        end: Where the first block begins.
+        total: Number of all values.
+        first: The first value.
+        end: Offset of the first block.
     """
 
     block: int
@@ -60,7 +60,7 @@ class DeltaHeader(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """Bits that the first value takes, its sign included."""
+        """Bits of the first value, including its sign."""
         return _signed_bits(self.first)
 
 
@@ -68,11 +68,11 @@ class DeltaBlock(NamedTuple):
     """A block.
 
     Attributes:
-        least: The least of its differences, which is added to all others.
-        widths: Bits of each difference, of every miniblock in which there are values.
+        least: The least difference, which is added to all others.
+        widths: Bits of each difference, for every miniblock with values.
         size: Values of a miniblock.
-        start: Where the first miniblock begins. The last one may end behind the bytes that there are.
-        held: Its values, those that fill up the last miniblock not among them.
+        start: Offset of the first miniblock. The last miniblock may end after the available bytes.
+        held: Number of its values, without those that pad the last miniblock.
     """
 
     least: int
@@ -83,12 +83,12 @@ class DeltaBlock(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """Bits that its differences take, the least one, which has a sign, included."""
+        """Bits of its differences, including the least one, which has a sign."""
         widest: int = max(*self.widths, _signed_bits(self.least))
         return widest
 
     def miniblocks(self) -> Iterator[tuple[int, int, int]]:
-        """Every miniblock with values: where it begins, bits of each difference, and values."""
+        """Every miniblock with values: its offset, the bits of each difference, and its number of values."""
         start = self.start
         for number, width in enumerate(self.widths):
             yield start, width, min(self.size, self.held - number * self.size)
@@ -96,11 +96,11 @@ class DeltaBlock(NamedTuple):
 
 
 def encode(values: Sequence[int], *, bits: int) -> bytes:
-    """Integers in blocks of `BLOCK` values, with miniblocks of `MINIBLOCK`.
+    """Encode integers in blocks of `BLOCK` values, with miniblocks of `MINIBLOCK`.
 
     Args:
         values: The integers, signed.
-        bits: Bits in which they are subtracted: those of the physical type. More make a file that readers refuse.
+        bits: Width of the subtraction: the width of the physical type. With more bits, readers refuse the file.
     """
     written = bytearray(
         b"".join(map(varint, (BLOCK, BLOCK // MINIBLOCK, len(values), zigzag(values[0] if values else 0))))
@@ -120,11 +120,11 @@ def encode(values: Sequence[int], *, bits: int) -> bytes:
 
 
 def decode(data: bytes, count: int | None = None, *, bits: int) -> list[int]:
-    """The integers.
+    """Decode the integers.
 
     Args:
-        data: The header and the blocks, and maybe bytes after them.
-        count: How many there should be. A few bytes can state any number of equal ones, so say it of bytes that are not trusted.
+        data: The header and the blocks, optionally with bytes after them.
+        count: The expected number of values. A few bytes can encode any number of equal values, so give it for untrusted bytes.
         bits: Bits of the physical type.
 
     Raises:
@@ -154,7 +154,7 @@ def decode(data: bytes, count: int | None = None, *, bits: int) -> list[int]:
 
 
 def read_header(data: bytes | memoryview) -> DeltaHeader:
-    """The header. Raises `Malformed`: there is none; or PQF-090, one of blocks that the encoding does not have."""
+    """Read the header. Raises `Malformed`: there is none; or PQF-090, a block size that the encoding does not have."""
     numbers: list[int] = []
     position = 0
     for _ in range(4):
@@ -172,11 +172,11 @@ def read_header(data: bytes | memoryview) -> DeltaHeader:
 
 
 def blocks(data: bytes | memoryview) -> Iterator[DeltaBlock]:
-    """The blocks, as far as the bytes go. Miniblocks of the last one that hold no value may have any width.
+    """Yield the blocks until the bytes end. Miniblocks of the last block without values may have any width.
 
     Raises:
-        Malformed: See `read_header`; a block whose widths are not there; or PQF-079, a least difference of more bits than
-            numbers of any type have.
+        Malformed: See `read_header`; the widths of a block are missing; or PQF-079, a least difference has more bits than
+            numbers of any type.
     """
     header = read_header(data)
     size = header.block // header.miniblocks
@@ -206,6 +206,6 @@ def _signed_bits(number: int) -> int:
 
 
 def _wrapped(value: int, bits: int) -> int:
-    """A signed number of a width in bits."""
+    """The signed number with the same lowest ``bits`` bits."""
     half = 1 << (bits - 1)
     return (value + half) % (1 << bits) - half

@@ -1,24 +1,24 @@
-"""Repetition and definition levels: small numbers that say where rows and lists begin, and what is null.
+"""Repetition and definition levels: small numbers that mark where rows and lists begin, and which values are null.
 
 Levels, and indexes into a dictionary, are written in a mixture of runs.  Each run begins with a header, an unsigned
-varint.  If its lowest bit is 0, the rest of it counts repetitions of one value, which follows in as few whole bytes as
-its bit width needs, least byte first:
+varint.  If its lowest bit is 0, the other bits count repetitions of one value. The value follows in as few whole bytes as
+its bit width needs, least significant byte first:
 
     >>> decode(bytes.fromhex("0a 01"), width=1, count=5)
     ([1, 1, 1, 1, 1], 2)
 
-If it is 1, the rest counts groups of eight values, packed into as many bytes as a value has bits, from the lowest bit
-of the first byte on.  The last group is filled up with anything:
+If it is 1, the other bits count groups of eight values. A group takes as many bytes as a value has bits, and is packed
+from the lowest bit of its first byte on.  The padding of the last group can be anything:
 
     >>> decode(bytes.fromhex("03 88 c6 fa"), width=3, count=8)
     ([0, 1, 2, 3, 4, 5, 6, 7], 4)
     >>> decode(bytes.fromhex("03 1d"), width=1, count=5)
     ([1, 0, 1, 1, 1], 2)
 
-How many values there are, and how wide they are, is said elsewhere: the page header gives the number, and the greatest
+The number of values and their width are stored elsewhere: the page header gives the number, and the greatest
 level of the column gives the width.
 
-This decoder is slow and readable; the fast one is tested to agree with it.
+This decoder is slow and readable; tests show that the fast one agrees with it.
 
 Source: apache/parquet-format, ``Encodings.md``, section "Run Length Encoding / Bit-Packing Hybrid".
 """
@@ -38,11 +38,11 @@ PACKED = 1
 """The lowest bit of the header of a packed run."""
 
 WIDEST = 32
-"""Bits of the widest value that the encoding holds."""
+"""Bits of the widest value that the encoding can store."""
 
 
 def bit_width(greatest: int) -> int:
-    """Bits of each level of a column whose greatest level this is.
+    """Bits of each level of a column with this greatest level.
 
     >>> [bit_width(greatest) for greatest in (0, 1, 2, 3, 4)]
     [0, 1, 2, 2, 3]
@@ -51,27 +51,27 @@ def bit_width(greatest: int) -> int:
 
 
 def value_size(width: int) -> int:
-    """Bytes of the value of a repeating run."""
+    """Bytes of the value in a repeating run."""
     return (width + 7) // 8
 
 
 def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
-    """Decode runs until they hold as many values as wanted.
+    """Decode runs until they have ``count`` values.
 
-    A packed run at the end may hold more values than wanted, as DuckDB's do, which fill up to 256. The bytes of those may be missing here,
-    as in most readers; whether they are, `last_run_is_whole` says. So may runs of no values be among the others.
+    A packed run at the end may have more values: DuckDB pads its runs to 256 values. The bytes of the extra values may be missing
+    here, as in most readers; `last_run_is_whole` checks them. Runs without values may also occur.
 
     Args:
-        data: The runs, and maybe bytes after them.
+        data: The runs, optionally with bytes after them.
         width: Bits of a value.
-        count: Values wanted.
+        count: Number of values.
 
     Returns:
-        The values, and the bytes that they take.
+        The values, and the number of bytes that they take.
 
     Raises:
-        Malformed: The bytes end before the values do, or a repeating run holds values beyond those wanted; ``offset``
-            is that of the run in ``data``.
+        Malformed: The bytes end before the values do, or a repeating run has more than ``count`` values; ``offset``
+            is the offset of the run in ``data``.
     """
     values: list[int] = []
     position = 0
@@ -97,31 +97,31 @@ def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
 
 
 def missing_bytes(header: int, stored: int, *, width: int) -> int:
-    """Bytes of a packed run that are not stored.
+    """Number of bytes of a packed run that are not stored.
 
-    Readers disagree on a group that is counted and not there as a whole, also where they do not need its values.
+    Readers disagree on a group that is counted and not completely stored, even if they do not need its values.
 
     >>> [missing_bytes(3 << 1 | PACKED, stored, width=2) for stored in (6, 5, 4, 2)]
     [0, 1, 2, 4]
 
     Args:
         header: The header of the run.
-        stored: Bytes behind it.
+        stored: Number of bytes after it.
         width: Bits of a value.
     """
     return max(0, (header >> 1) * width - stored)
 
 
 def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
-    """Whether all groups are stored that the last run of a number of values counts; see `missing_bytes`.
+    """Whether all groups of the last run are stored; see `missing_bytes`.
 
     >>> [last_run_is_whole(bytes.fromhex(run), width=1, count=5) for run in ("03 1d", "05 1d")]
     [True, False]
 
     Args:
-        data: The runs, which `decode` decodes, and maybe bytes after them.
+        data: The runs, which `decode` can decode, optionally with bytes after them.
         width: Bits of a value.
-        count: Values wanted.
+        count: Number of values.
     """
     position = value_count = 0
     while value_count < count:
@@ -138,7 +138,7 @@ def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
 
 
 def are_whole_runs(data: bytes | memoryview, *, width: int) -> bool:
-    """Whether bytes are runs of at least one value each, and nothing else.
+    """Whether bytes consist only of runs of at least one value each.
 
     >>> [are_whole_runs(bytes.fromhex(runs), width=1) for runs in ("0a 01 03 88", "0a 01 00", "00 01")]
     [True, False, False]
@@ -162,12 +162,12 @@ def decode_bit_packed(data: bytes, *, width: int, count: int) -> tuple[list[int]
     ([0, 1, 2, 3, 4, 5, 6, 7], 3)
 
     Args:
-        data: The levels, and maybe bytes after them.
+        data: The levels, optionally with bytes after them.
         width: Bits of a level.
-        count: Levels wanted.
+        count: Number of levels.
 
     Returns:
-        The levels, and the bytes that they take.
+        The levels, and the number of bytes that they take.
 
     Raises:
         Malformed: The bytes end before the levels do.
@@ -182,7 +182,7 @@ def decode_bit_packed(data: bytes, *, width: int, count: int) -> tuple[list[int]
 
 
 def bit_packed(levels: Sequence[int], *, width: int) -> bytes:
-    """Levels in the deprecated encoding; see `decode_bit_packed`.
+    """Encode levels in the deprecated encoding; see `decode_bit_packed`.
 
     >>> bit_packed(range(8), width=3).hex(" ")
     '05 39 77'
@@ -193,12 +193,12 @@ def bit_packed(levels: Sequence[int], *, width: int) -> bytes:
 
 
 def bit_packed_size(width: int, count: int) -> int:
-    """Bytes of a number of levels in the deprecated encoding."""
+    """Bytes of ``count`` levels in the deprecated encoding."""
     return (width * count + 7) // 8
 
 
 def read_header(data: bytes, position: int) -> tuple[int, int]:
-    """The header of the run at a position, and where it ends. Raises `Malformed`."""
+    """The header of the run at a position, and the position after it. Raises `Malformed`."""
     try:
         return read_varint(data, position)
     except (Malformed, IndexError):
@@ -208,7 +208,7 @@ def read_header(data: bytes, position: int) -> tuple[int, int]:
 
 
 def require_count(held: int, most: int, start: int) -> None:
-    """Raise `Malformed` if a repeating run that begins at ``start`` holds more values than can be wanted."""
+    """Raise `Malformed` if a repeating run that begins at ``start`` has more than ``most`` values."""
     if held > most:
         raise Malformed(
             f"a run of {held} values where {most} are wanted at most",
@@ -219,7 +219,7 @@ def require_count(held: int, most: int, start: int) -> None:
 
 
 def require_bytes(end: int, length: int, start: int) -> None:
-    """Raise `Malformed` if a run that begins at ``start`` ends behind the bytes that there are."""
+    """Raise `Malformed` if a run that begins at ``start`` ends after the available bytes."""
     if end > length:
         missing = end - length
         raise Malformed(
@@ -237,7 +237,7 @@ def repeating_run(value: int, count: int, *, width: int) -> bytes:
 
 
 def packed_run(values: Sequence[int], *, width: int) -> bytes:
-    """A run of packed values, filled up with zeros to whole groups.
+    """A run of packed values, padded with zeros to whole groups.
 
     >>> packed_run([0, 1, 2, 3, 4, 5, 6, 7], width=3).hex(" ")
     '03 88 c6 fa'
@@ -248,7 +248,7 @@ def packed_run(values: Sequence[int], *, width: int) -> bytes:
 
 
 def encode(values: Sequence[int], *, width: int) -> bytes:
-    """Runs that hold the values: a repeating one for eight or more of the same, packed ones in between.
+    """Encode values as runs: a repeating run for eight or more equal values, packed runs in between.
 
     >>> encode([1] * 9 + [0, 1], width=1).hex(" ")
     '12 01 03 02'

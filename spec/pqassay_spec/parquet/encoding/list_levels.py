@@ -1,7 +1,7 @@
-"""Levels of lists: where an entry goes on with a list, that list is there.
+"""Levels of lists: an entry can only continue a list that exists.
 
-A repetition level greater than 0 says that an entry goes on with the list that the entry before it is in.  Both entries then
-are in that list, and their definition levels say so: neither is low enough for the list to be null or empty.
+A repetition level greater than 0 means that an entry continues the list of the entry before it.  Both entries are then
+in that list, so the definition level of neither may be so low that the list is null or empty.
 
     >>> opened = (2,)  # of an optional list: 0 is null, 1 is empty, 2 an entry without value, 3 a value
     >>> stray_entry([0, 1, 0, 0], [3, 2, 1, 0], opened)
@@ -19,7 +19,7 @@ from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
 
 
 def opened_levels(leaf: SchemaLeaf) -> tuple[int, ...]:
-    """For each list around the values of a leaf, the outermost first: the definition level from which on it has entries."""
+    """For each list around the values of a leaf, the outermost first: the lowest definition level at which it has entries."""
     opened: list[int] = []
     definition, repetition = leaf.max_definition_level, leaf.max_repetition_level
     group: SchemaGroup | None = leaf.parent
@@ -31,11 +31,11 @@ def opened_levels(leaf: SchemaLeaf) -> tuple[int, ...]:
 
 
 def stray_entry(repetition: Sequence[int], definition: Sequence[int], opened: Sequence[int]) -> int | None:
-    """The first entry of a chunk that continues a list which does not exist; ``None`` without one.
+    """The first entry of a chunk that continues a list that does not exist; ``None`` if there is no such entry.
 
     Args:
         repetition: The repetition levels of all entries of the chunk.
-        definition: Their definition levels.
+        definition: The definition levels of the same entries.
         opened: The `opened_levels` of the column.
     """
     before = 0

@@ -1,13 +1,12 @@
 """The framings of the deprecated codec LZ4, which the format never described.
 
-Hadoop writes blocks, each behind its length without compression and its length as stored.  Both lengths have the greatest
-byte first.
+Hadoop writes blocks, each after its uncompressed length and its stored length.  Both lengths are big-endian.
 
     >>> framed = bytes.fromhex("00 00 00 05 00 00 00 06") + b"P12345" + bytes.fromhex("00 00 00 02 00 00 00 03") + b" ab"
     >>> blocks(framed)
     [FramedBlock(content=5, start=8, length=6), FramedBlock(content=2, start=22, length=3)]
 
-Writers of other libraries put an LZ4 frame there, which begins with `FRAME_MAGIC`, or the bare block that LZ4_RAW has.
+Other libraries write an LZ4 frame, which begins with `FRAME_MAGIC`, or the bare block of LZ4_RAW.
 
 Source: apache/parquet-format, ``Compression.md``, section "LZ4", which names the framing; apache/hadoop,
 ``BlockCompressorStream``.
@@ -27,18 +26,18 @@ LENGTH = Int32ub
 LENGTH_SIZE = LENGTH.sizeof()
 
 FRAME_MAGIC = bytes.fromhex("04 22 4d 18")
-"""Begins an LZ4 frame."""
+"""The first bytes of an LZ4 frame."""
 
 LZO_END = bytes.fromhex("11 00 00")
-"""Ends a stream of LZO1X, which Hadoop puts into the same blocks."""
+"""The last bytes of a stream of LZO1X, which Hadoop puts into the same blocks."""
 
 
 class FramedBlock(NamedTuple):
     """A block in Hadoop's framing.
 
     Attributes:
-        content: Bytes that it has without compression.
-        start: The offset of its LZ4 block.
+        content: Bytes of its uncompressed content.
+        start: Offset of its LZ4 block.
         length: Bytes of its LZ4 block.
     """
 
@@ -48,7 +47,7 @@ class FramedBlock(NamedTuple):
 
 
 def blocks(data: bytes | memoryview) -> list[FramedBlock]:
-    """The blocks of Hadoop's framing. Raises `Malformed`: the lengths do not lead to the end."""
+    """The blocks of Hadoop's framing. Raises `Malformed` if the lengths do not add up to the end."""
     spans: list[FramedBlock] = []
     position = 0
     while position < len(data):

@@ -1,11 +1,11 @@
-"""Encodings of values: the physical types that each of them encodes, and those of the entries of a dictionary.
+"""Encodings of values: the physical types that each encoding supports, and the encodings of dictionary entries.
 
     >>> encodes(Encoding.DELTA_BINARY_PACKED, Type.INT64), encodes(Encoding.DELTA_BINARY_PACKED, Type.BYTE_ARRAY)
     (True, False)
     >>> encodes(77, Type.INT64)
     False
 
-BIT_PACKED has no row: it encodes levels alone, and is deprecated.
+BIT_PACKED is not listed: it only encodes levels, and is deprecated.
 
 Source: apache/parquet-format, ``Encodings.md``, section "Supported Encodings"; ``parquet.thrift``, ``Encoding``.
 """
@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, CompressionCodec, Encoding, Type
 
 CODECS = frozenset(map(int, CompressionCodec))
-"""The codecs that there are."""
+"""The codecs that exist."""
 
 ENCODINGS = frozenset(map(int, Encoding))
-"""The encodings that there are, of values and of levels."""
+"""The encodings that exist, for values and for levels."""
 
 _ALL = frozenset(Type)
 
@@ -36,17 +36,17 @@ TYPES: Mapping[int, frozenset[Type]] = {
     ),
     Encoding.ALP: frozenset({Type.FLOAT, Type.DOUBLE}),
 }
-"""The physical types of the values that each encoding encodes."""
+"""The physical types that each encoding supports."""
 
 ENTRY_ENCODINGS = (Encoding.PLAIN, Encoding.PLAIN_DICTIONARY)
-"""Encodings of a dictionary page, whose entries are PLAIN: the second is the name that it had at first."""
+"""Encodings of a dictionary page, whose entries are PLAIN; the second is an older name."""
 
 
 def encodes(encoding: int, kind: int | None) -> bool:
-    """Whether an encoding is one of values of a physical type."""
+    """Whether an encoding supports values of a physical type."""
     return kind in TYPES.get(encoding, ())
 
 
 def for_type(kind: int | None) -> str:
-    """The encodings of values of a physical type, for messages."""
+    """The encodings that support a physical type, as text for messages."""
     return ", ".join(Encoding(encoding).name for encoding, kinds in TYPES.items() if kind in kinds)

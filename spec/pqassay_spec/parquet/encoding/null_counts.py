@@ -1,8 +1,8 @@
-"""What a null count may count, by the definition levels of a column.
+"""The null counts that the definition levels of a column allow.
 
-All levels below the greatest are nulls: those of the values themselves, and those of the groups and lists around them, an
-empty list among them.  Some writers leave out what is around the values of a list.  No reader answers a query about lists by
-the difference, so that such a count is told from one that is wrong.
+All levels below the greatest are nulls: null values, null groups and null lists around them, and empty lists. Some
+writers count only the nulls of a list's values.  Readers do not use the difference to answer queries about lists, so such a
+count is distinguished from a wrong one.
 
 Source: chapter ``statistics.md``, section *Counts*.
 """
@@ -15,14 +15,14 @@ from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 
 def null_counts(leaf: SchemaLeaf, histogram: Sequence[int]) -> list[int]:
-    """The null counts that the levels of some values allow.
+    """The null counts that the definition levels of some values allow.
 
     Args:
         leaf: The column.
-        histogram: How often each of its definition levels occurs.
+        histogram: The number of occurrences of each definition level.
 
     Returns:
-        The count of all nulls; of a list, then the counts of those from each higher level on, down to the nulls of the values
+        The count of all nulls; for a list, then the counts that start at each higher level, up to the nulls of the values
         themselves.
     """
     levels = leaf.max_definition_level - leaf.own_nulls if leaf.max_repetition_level else 0

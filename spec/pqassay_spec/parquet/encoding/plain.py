@@ -19,15 +19,15 @@ FIXED_WIDTH: dict[Type, AnyConstruct] = {
     Type.FLOAT: Float32l,
     Type.DOUBLE: Float64l,
 }
-"""The construct of a value of each physical type that is a number of whole bytes."""
+"""The construct of a value of each physical type whose width is a fixed number of whole bytes."""
 
 UNSIGNED: dict[Type, AnyConstruct] = {Type.INT32: Int32ul, Type.INT64: Int64ul}
-"""The same of unsigned integers."""
+"""The constructs of unsigned integers."""
 
 
 @flat_struct
 class Int96Timestamp(FlatStruct):
-    """The timestamp that an INT96 holds: Impala and Hive wrote it, and Spark writes it where it is told to."""
+    """The timestamp in an INT96: Impala and Hive wrote it, and Spark writes it on request."""
 
     nanoseconds: int = member(Int64sl, "Nanoseconds since midnight.")
     julian_day: int = member(
@@ -39,14 +39,14 @@ JULIAN_DAY_OF_1970 = 2_440_588
 """The Julian day of 1 January 1970."""
 
 NANOSECONDS_OF_DAY = 86_400_000_000_000
-"""The nanoseconds of an INT96 timestamp are fewer."""
+"""Nanoseconds of a day; the nanoseconds of an INT96 timestamp are fewer."""
 
 LENGTH = Int32ul
 """Byte length, before the bytes of a BYTE_ARRAY value and before the levels of a data page of version 1."""
 
 
 def packed_booleans(values: Sequence[bool]) -> bytes:
-    """Booleans as a page holds them: eight to the byte, the first one in its lowest bit.
+    """Booleans as stored in a page: eight to the byte, the first one in its lowest bit.
 
     >>> packed_booleans([True, False, True]).hex()
     '05'

@@ -1,4 +1,4 @@
-"""Variants: a value that describes itself, and the dictionary of the names in it, each as bytes of its own.
+"""Variants: a value that describes itself, and the dictionary of its field names, each stored as separate bytes.
 
     >>> names = read_metadata(bytes.fromhex("11 02 00 01 02 61 62"))
     >>> names
@@ -22,7 +22,7 @@ VERSION = 1
 """The version in the header of metadata."""
 
 VERSION_MASK, SORTED_BIT, OFFSET_SHIFT = 0x0F, 0x10, 6
-"""The header of metadata: its version, whether the names are sorted, and from which bit on the width of offsets, less one."""
+"""The fields of the metadata header: its version, whether names are sorted, and the lowest bit of the width of offsets, minus 1."""
 
 
 class Basic(IntEnum):
@@ -35,13 +35,13 @@ class Basic(IntEnum):
 
 
 BASIC_MASK, HEADER_SHIFT, WIDTH_MASK = 3, 2, 3
-"""The kind in the first byte, where the rest of it begins, and how a width, less one, is masked there."""
+"""The kind in the first byte, the lowest bit of the rest of that byte, and the mask of a width, minus 1, in the rest."""
 
 ID_SHIFT, OBJECT_LARGE, ARRAY_LARGE = 2, 0x10, 0x04
-"""The header of an object: where the width of field ids begins; and the bit of objects and arrays with counts of 4 bytes."""
+"""The header of an object: the lowest bit of the width of field ids, and the bits of objects and arrays with counts of 4 bytes."""
 
 COUNT_WIDTHS = (1, 4)
-"""Bytes of the count of an object or array, of a small and of a large one."""
+"""Bytes of the count of a small and of a large object or array."""
 
 LENGTH_WIDTH = 4
 """Bytes of the length of a long string or binary."""
@@ -55,14 +55,14 @@ DECIMALS = (8, 9, 10)
 MOST_SCALE = 38
 
 SIZES = (0, 0, 0, 1, 2, 4, 8, 8, 5, 9, 17, 4, 8, 8, 4, None, None, 8, 8, 8, 16)
-"""Bytes behind the first one, by primitive type; ``None`` where a length says it."""
+"""Bytes after the first one, by primitive type; ``None`` if a length gives their number."""
 
 DEEPEST = 250
-"""Values within values that are followed."""
+"""Deepest nesting of values that is followed."""
 
 
 class Parts(NamedTuple):
-    """What a value is made of.
+    """The parts of a value.
 
     Attributes:
         basic: Its kind.
@@ -102,12 +102,12 @@ def read_metadata(raw: bytes) -> tuple[bytes, ...]:
 
 
 def is_sorted(raw: bytes) -> bool:
-    """Whether metadata, which can be read, says that its names are sorted and unique."""
+    """Whether readable metadata claims that its names are sorted and unique."""
     return bool(raw[0] & SORTED_BIT)
 
 
 def ascend(names: Sequence[bytes]) -> bool:
-    """Whether names are sorted by their bytes, and none occurs twice."""
+    """Whether names are sorted by their bytes, without duplicates."""
     return all(left < right for left, right in pairwise(names))
 
 
@@ -116,7 +116,7 @@ def read_value(raw: bytes, names: Sequence[bytes] | None = None) -> Parts:
 
     Args:
         raw: Its bytes.
-        names: The dictionary; ``None`` to leave field ids out of account.
+        names: The dictionary; ``None`` to ignore field ids.
 
     Raises:
         Malformed: The bytes are not a variant value.
@@ -131,7 +131,7 @@ def read_value(raw: bytes, names: Sequence[bytes] | None = None) -> Parts:
 def _value(
     raw: bytes, start: int, limit: int, names: Sequence[bytes] | None, depth: int
 ) -> tuple[int, Parts]:
-    """Where a value ends, which may not lie behind ``limit``, and its parts."""
+    """The end of a value, which may not exceed ``limit``, and its parts."""
     if start >= limit:
         raise Malformed("a value has no first byte", offset=start)
     if depth > DEEPEST:

@@ -1,6 +1,6 @@
-"""Well-known binary: the geometries of GEOMETRY and GEOGRAPHY columns, as far as their coordinates go.
+"""Well-known binary: the coordinates of geometries in GEOMETRY and GEOGRAPHY columns.
 
-A geometry is a byte that tells the byte order, a number that tells its kind, and what that kind holds:
+A geometry is a byte for the byte order, a number for its kind, and the content of that kind:
 
     >>> point = bytes.fromhex("01 01000000 000000000000f03f 0000000000000040")
     >>> list(coordinates(point))
@@ -21,7 +21,7 @@ from construct import Byte, Float64l, Int32ul
 from pqassay_spec.base.errors import Malformed, Unsupported
 
 Coordinate = tuple[float, float, float | None, float | None]
-"""x, y, z, m; the last two where the geometry has them."""
+"""x, y, z, m; z and m are ``None`` if the geometry lacks them."""
 
 
 class ByteOrder(IntEnum):
@@ -48,19 +48,19 @@ MEMBERS = {
     GeometryKind.MULTI_LINE_STRING: GeometryKind.LINE_STRING,
     GeometryKind.MULTI_POLYGON: GeometryKind.POLYGON,
 }
-"""The kind of all members of a geometry of several; those of a collection are of any."""
+"""The kind of the members of each multi-geometry; members of a collection may have any kind."""
 
 AXES_STEP = 1000
-"""The number of a kind is raised by this with z, by twice as much with m, by three times as much with both."""
+"""Added to the number of a kind once for z, twice for m, three times for both."""
 
 _Z, _M, _ZM = 1, 2, 3
 
 AXES_BEYOND_THE_PLANE = "zm"
-"""Axes that a geometry may have beside x and y."""
+"""Axes that a geometry may have in addition to x and y."""
 
 
 def axes_of(code: int) -> str:
-    """The axes beside x and y of geometries of a type.
+    """The axes, in addition to x and y, of geometries of a type.
 
     >>> axes_of(1), axes_of(1001), axes_of(2004), axes_of(3007)
     ('', 'z', 'm', 'zm')
@@ -70,7 +70,7 @@ def axes_of(code: int) -> str:
 
 
 def is_type_code(code: int) -> bool:
-    """Whether a number is the type of a geometry: its kind, raised by its axes.
+    """Whether a number is the type of a geometry: the number of a kind, plus the step for its axes.
 
     >>> is_type_code(3006), is_type_code(8), is_type_code(4001), is_type_code(-999)
     (True, False, False, False)
@@ -83,20 +83,20 @@ ORDER = Byte
 NUMBER_SIZE = Int32ul.sizeof()
 ORDINATE_SIZE = Float64l.sizeof()
 HEAD_SIZE = ORDER.sizeof() + NUMBER_SIZE
-"""Bytes of a geometry before what its kind holds."""
+"""Bytes of a geometry before the content of its kind."""
 
 PLANAR_POINT_SIZE = HEAD_SIZE + 2 * ORDINATE_SIZE
-"""Bytes of a point with x and y alone."""
+"""Bytes of a point with only x and y."""
 
 PLANAR_POINT_HEAD = bytes([ByteOrder.LITTLE]) + Int32ul.build(GeometryKind.POINT)
-"""The beginning of a little-endian point with x and y alone."""
+"""The beginning of a little-endian point with only x and y."""
 
 DEEPEST = 32
-"""Collections within collections that are followed."""
+"""Deepest nesting of collections that is followed."""
 
 
 class PointRun(NamedTuple):
-    """Points of a geometry that are stored one after the other: where, how many, which axes beside x and y, and in which byte order."""
+    """Points of a geometry that are stored one after the other: their place, count, axes in addition to x and y, and byte order."""
 
     start: int
     points: int
@@ -105,7 +105,7 @@ class PointRun(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where they end."""
+        """Offset of the end of the points."""
         return self.start + self.points * (2 + len(self.axes)) * ORDINATE_SIZE
 
 
@@ -146,15 +146,15 @@ def type_of(raw: bytes, start: int = 0) -> int:
 
 
 def point_runs(raw: bytes) -> list[PointRun]:
-    """The points of a geometry, run by run.
+    """The points of a geometry, as runs.
 
     Raises:
         Malformed: The bytes are not a geometry of this kind.
-        Unsupported: Geometries are nested deeper than they are followed.
+        Unsupported: Geometries are nested deeper than `DEEPEST`.
     """
     runs: list[PointRun] = []
     left: list[tuple[int, str, ByteOrder, GeometryKind | None]] = [(1, "", ByteOrder.LITTLE, None)]
-    """Geometries that are to come in each of those that are open, and their kind where it is given; of a polygon its rings, with their axes and byte order."""
+    """For each open geometry: remaining members, and their kind if it is fixed. For a polygon: its rings, with axes and byte order."""
     position = 0
     while left:
         count, ring, order, member = left.pop()

@@ -1,1 +1,1 @@
-"""The schema of a Parquet file: its leaves, its tree, logical types and the values that they allow."""
+"""The schema of a Parquet file: its leaves, its tree, and logical types with the values that they allow."""

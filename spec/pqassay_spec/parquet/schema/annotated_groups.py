@@ -1,7 +1,7 @@
-"""The groups that variants and references to files are made of.
+"""The groups of variants and of references to files.
 
-A variant that is *shredded* has its values, or some of them, in columns of their own type: ``typed_value`` is a leaf, a list, or a group
-with a group for each field of an object, and each element and field is again a ``value`` beside a ``typed_value``.
+A *shredded* variant has some or all of its values in columns of their own type. Its ``typed_value`` is a leaf, a list, or a
+group with a group for each field of an object. Each element and field is again a ``value`` beside a ``typed_value``.
 
 Source: apache/parquet-format, ``LogicalTypes.md``, "VARIANT" and "FILE"; ``VariantEncoding.md``; ``VariantShredding.md``.
 """
@@ -16,11 +16,11 @@ from pqassay_spec.parquet.schema.tree import SchemaNode
 from pqassay_spec.parquet.thrift import FieldRepetitionType, Type
 
 METADATA, VALUE, TYPED_VALUE = "metadata", "value", "typed_value"
-"""The members of a variant; elements and fields have the last two."""
+"""The members of a variant; elements and fields have only the last two."""
 
 
 class GroupFault(NamedTuple):
-    """An element that is not as the annotation of a group wants it, in words."""
+    """An element that violates the annotation of its group, in words."""
 
     node: SchemaNode
     wanted: str
@@ -39,7 +39,7 @@ FILE_MEMBERS = {
     "checksum": _TEXT,
     "inline": frozenset(((Type.BYTE_ARRAY, None),)),
 }
-"""The members that a group annotated as FILE may have, all optional: type and annotation."""
+"""The members that a group annotated as FILE may have, with type and annotation; all are optional."""
 
 SHREDDED = frozenset({
     (Type.BOOLEAN, None),
@@ -53,17 +53,17 @@ SHREDDED = frozenset({
     *((Type.BYTE_ARRAY, name) for name in (None, "STRING", "DECIMAL")),
     *((Type.FIXED_LEN_BYTE_ARRAY, name) for name in ("UUID", "DECIMAL")),
 })  # fmt: skip
-"""The types that values of a variant may be shredded as."""
+"""The types that the values of a shredded variant may have."""
 # --8<-- [end:tables]
 
 
 def member(node: SchemaNode, name: str) -> SchemaNode | None:
-    """The member of a group that has a name; ``None`` without one."""
+    """The member of a group with this name; ``None`` if there is none."""
     return next((child for child in node.children if child.name == name), None)
 
 
 def groups_called(root: SchemaNode, kind: str) -> Iterator[SchemaNode]:
-    """The groups with an annotation, by its name in the union, those of the schema as a whole."""
+    """The groups with an annotation, by its name in the union, in the whole schema."""
     left = [root]
     while left:
         node = left.pop()
@@ -74,7 +74,7 @@ def groups_called(root: SchemaNode, kind: str) -> Iterator[SchemaNode]:
 
 
 def file_faults(node: SchemaNode) -> Iterator[GroupFault]:
-    """The members of a group annotated as FILE that are of another type, not optional, or none that it may have."""
+    """The faulty members of a group annotated as FILE: of another type, not optional, or not allowed."""
     for child in node.children:
         if child.name not in FILE_MEMBERS:
             yield GroupFault(child, f"one of {', '.join(FILE_MEMBERS)}", "a member of another name")
@@ -88,7 +88,7 @@ def file_faults(node: SchemaNode) -> Iterator[GroupFault]:
 
 
 def variant_faults(node: SchemaNode) -> Iterator[GroupFault]:
-    """Members of a variant that are missing, of another type, or none of it."""
+    """The faulty members of a variant: missing, of another type, or not allowed."""
     metadata = member(node, METADATA)
     if metadata is None:
         yield GroupFault(node, f"a member {METADATA}", _names(node))
@@ -100,7 +100,7 @@ def variant_faults(node: SchemaNode) -> Iterator[GroupFault]:
 
 
 def _value_faults(node: SchemaNode, beside: tuple[str, ...] = ()) -> Iterator[GroupFault]:
-    """Faults of ``value``, and of what is beside it."""
+    """The faults of ``value``, and of the members beside it."""
     value = member(node, VALUE)
     if value is None and member(node, TYPED_VALUE) is None:
         yield GroupFault(node, f"a member {VALUE}", _names(node))
@@ -118,7 +118,7 @@ def _value_faults(node: SchemaNode, beside: tuple[str, ...] = ()) -> Iterator[Gr
 
 
 def shredding_faults(node: SchemaNode) -> Iterator[GroupFault]:
-    """The problems of the ``typed_value`` of a variant, an element or a field, and with everything below it."""
+    """The faults of the ``typed_value`` of a variant, an element or a field, and of everything below it."""
     left = [typed] if (typed := member(node, TYPED_VALUE)) else []
     while left:
         typed = left.pop()
@@ -141,12 +141,12 @@ def shredding_faults(node: SchemaNode) -> Iterator[GroupFault]:
 
 
 def is_three_level(node: SchemaNode) -> bool:
-    """Whether a list has one repeated group with one member."""
+    """Whether a list has a single repeated group with a single member."""
     return len(node.children) == 1 and node.children[0].is_repeated and len(node.children[0].children) == 1
 
 
 def parts(typed: SchemaNode) -> list[SchemaNode]:
-    """The groups of a shredded list or object: the one element, or the fields."""
+    """The groups of a shredded list or object: its element, or its fields."""
     return typed.children[0].children if typed.is_list else typed.children
 
 

@@ -1,6 +1,6 @@
 """The schema tree of a footer: its leaves, with their paths and levels.
 
-The footer lists the tree depth first; each group says how many children follow.
+The footer lists the tree depth first; each group states how many children follow.
 
 Source: apache/parquet-format, ``parquet.thrift``, ``SchemaElement``; ``README.md``, section "Nested Encoding".
 """
@@ -20,7 +20,7 @@ from pqassay_spec.parquet.thrift import (
 )
 
 DEEPEST = 1000
-"""Levels below the root that are read; no writer comes near, and decoders that recurse end their process beyond."""
+"""Most levels below the root that are read; writers use far fewer, and recursive decoders crash beyond it."""
 
 
 _TYPES = frozenset(map(int, Type))
@@ -28,10 +28,10 @@ _REPETITIONS = frozenset(map(int, FieldRepetitionType))
 
 
 class SchemaGroup(NamedTuple):
-    """The root or a group below it; its path is that of its parent and its name.
+    """The root or a group below it; its path is the path of its parent plus its name.
 
-    A path of its own for each would take, of a deep schema, memory that grows with the square of its depth.  ``is_defined`` is
-    false if it, or a group around it, has a repetition type that the format does not define.
+    Storing a whole path for each group of a deep schema would take memory that grows with the square of its depth.  ``is_defined``
+    is false if the format does not define the repetition type of the group, or of a group around it.
     """
 
     parent: SchemaGroup | None
@@ -53,7 +53,7 @@ class SchemaLeaf(NamedTuple):
 
     @property
     def is_defined(self) -> bool:
-        """Whether the format defines its physical type and all repetition types, from which its levels follow."""
+        """Whether the format defines its physical type and the repetition types that decide its levels."""
         return self.parent.is_defined and self.element.type in _TYPES and has_defined_repetition(self.element)
 
     @property
@@ -72,23 +72,23 @@ class SchemaLeaf(NamedTuple):
         return ".".join(self.path)
 
     def is_called(self, name: str) -> bool:
-        """Whether `name` is this one; looked at closely only where the lengths are equal."""
+        """Whether `name` equals the given name; only compares texts of the same length."""
         return self.parent.path_length + len(self.element.name) == len(name) and self.name == name
 
     def is_at(self, path: Sequence[str]) -> bool:
-        """Whether `path` is this one; looked at closely only where depth and last name are equal."""
+        """Whether `path` equals the given path; only compares paths of the same depth and last name."""
         return (
             self.parent.depth + 1 == len(path) and self.element.name == path[-1] and self.path == tuple(path)
         )
 
     @property
     def is_nested(self) -> bool:
-        """Whether a null or a list may be around its values: its own nulls are not all that are counted."""
+        """Whether its values may be inside a null or a list, so that more nulls are counted than its own."""
         return self.max_definition_level > self.own_nulls
 
     @property
     def own_nulls(self) -> int:
-        """The definition levels at which a value itself is null: one, or none of a required or repeated leaf."""
+        """The number of definition levels at which the value itself is null: 1, or 0 for a required or repeated leaf."""
         return int(self.element.repetition_type == FieldRepetitionType.OPTIONAL)
 
     @property
@@ -112,7 +112,7 @@ def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
     group = SchemaGroup(None, "", 0, 0, 0, 0)
     parents = [group]
     left = [_children(elements, 0)]
-    """Children that are still to come, of the group and of those around it."""
+    """The number of remaining children, of the current group and of each group around it."""
     for index, element in enumerate(elements[1:], 1):
         while left and left[-1] == 0:
             left.pop()
@@ -145,7 +145,7 @@ def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
 
 
 def has_defined_repetition(element: SchemaElement) -> bool:
-    """Whether the repetition type of an element, if it has one, is one that the format defines."""
+    """Whether the format defines the repetition type of an element; true without one."""
     return element.repetition_type is None or element.repetition_type in _REPETITIONS
 
 
@@ -164,16 +164,16 @@ _TEXT = (ConvertedType.UTF8, ConvertedType.ENUM, ConvertedType.JSON)
 
 
 def is_geometry(element: SchemaElement) -> bool:
-    """Whether a leaf holds geometries, on a plane or on a globe."""
+    """Whether a leaf has geometries, on a plane or on a globe."""
     logical = element.logicalType
     return logical is not None and (logical.GEOMETRY is not None or logical.GEOGRAPHY is not None)
 
 
 def is_string(leaf: SchemaLeaf) -> bool:
-    """Whether a leaf holds text: BYTE_ARRAY, annotated as text or not annotated at all.
+    """Whether a leaf has text: whether it is a BYTE_ARRAY that is annotated as text or not annotated at all.
 
-    Old writers, and new ones for "binary", leave the annotation out; whether such bytes are text, only the
-    values tell.
+    Old writers, and new ones for "binary", omit the annotation. Only the values then show whether the bytes are
+    text.
     """
     element = leaf.element
     if element.type != Type.BYTE_ARRAY:

@@ -1,4 +1,4 @@
-"""The groups that lists and maps are made of.
+"""The groups of lists and maps.
 
 Source: apache/parquet-format, ``LogicalTypes.md``, "Lists" and "Maps", with their backward-compatibility rules.
 """
@@ -13,7 +13,7 @@ from pqassay_spec.parquet.thrift import ConvertedType, FieldRepetitionType, Sche
 
 
 class Misfit(NamedTuple):
-    """A group that is marked as a list or map and is not one; in words what it lacks."""
+    """A group that is marked as a list or map but lacks something of it, in words."""
 
     place: int
     kind: str
@@ -22,10 +22,10 @@ class Misfit(NamedTuple):
 
 
 def misfits(schema: Sequence[SchemaElement]) -> Iterator[Misfit]:
-    """Yield the groups below the root whose members are not those of the list or map that they are called.
+    """Yield the groups below the root whose members do not fit their mark as a list or map.
 
     Args:
-        schema: All elements of a tree that is sound, the root first.
+        schema: All elements of a valid tree, the root first.
     """
     if not any(_kind(element) for element in schema[1:]):
         return
@@ -70,7 +70,7 @@ def _count(members: int) -> str:
 
 
 def _members(schema: Sequence[SchemaElement]) -> tuple[list[list[int]], list[int]]:
-    """The places of the members of each element, and the place of the group around each."""
+    """The positions of the members of each element, and the position of the group around each element."""
     members: list[list[int]] = [[] for _ in schema]
     parents = [0] * len(schema)
     groups = [0]

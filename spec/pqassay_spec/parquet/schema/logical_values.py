@@ -1,7 +1,7 @@
 """The values that a logical type allows its leaf: numbers in a range, or bytes of a form.
 
-What the physical type holds may be more than the annotation allows, and a reader that takes the annotation at its word
-makes something else of it:
+The physical type may allow more values than the annotation does. A reader that trusts the annotation then returns
+another value:
 
     >>> from pqassay_spec.parquet.thrift import IntType, LogicalType, SchemaElement, Type
     >>> depth = LogicalType(INTEGER=IntType(bitWidth=8, isSigned=True))
@@ -9,7 +9,7 @@ makes something else of it:
     >>> logical_name(element), range_of(element)
     ('INTEGER(8, signed)', NumberRange(least=-128, greatest=127))
 
-A leaf whose annotation does not fit its physical type is not spoken of: PQF-027 is.
+This module ignores leaves whose annotation does not fit their physical type; PQF-027 reports them.
 
 Source: apache/parquet-format, ``LogicalTypes.md``; ``parquet.thrift``, ``NullType``.
 """
@@ -27,7 +27,7 @@ from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 
 class NumberRange(NamedTuple):
-    """The least and the greatest number that are allowed."""
+    """The least and the greatest allowed number."""
 
     least: int
     greatest: int
@@ -36,17 +36,17 @@ class NumberRange(NamedTuple):
 SECONDS_OF_A_DAY = 86_400
 
 UNITS = {"MILLIS": 10**3, "MICROS": 10**6, "NANOS": 10**9}
-"""The units of times and timestamps, in a second."""
+"""The number of units in a second, for times and timestamps."""
 
 EPOCH = date(1970, 1, 1)
 YEARS = date.min, date.max
-"""The first and the last day that every reader has a date for: those of the years 1 to 9999."""
+"""The first and the last day that every reader supports: those of the years 1 to 9999."""
 
 _NAMES = {int(kind): name for name, row in ANNOTATIONS.items() for kind in row.converted}
 """The logical type of each converted type."""
 
 NARROW = (8, 16)
-"""Bits of integers that are stored in more; those of 32 and 64 bits fill their physical type."""
+"""Widths in bits of integers that are stored in a wider type; integers of 32 and 64 bits fill their physical type."""
 
 _INTEGERS = {
     **{f"INTEGER({bits}, signed)": NumberRange(-(1 << bits - 1), (1 << bits - 1) - 1) for bits in NARROW},
@@ -71,7 +71,7 @@ _RANGES = _INTEGERS | _TIMES | _CALENDAR
 
 
 class Allowed(Enum):
-    """The kinds of values that logical types allow, where their physical type holds more."""
+    """The kinds of values that logical types allow, if their physical type allows more."""
 
     INTEGERS = "integers narrower than their physical type"
     DECIMALS = "decimals within their precision"
@@ -100,9 +100,9 @@ _ALLOWED = {
 
 
 def logical_name(element: SchemaElement) -> str | None:
-    """The name in `ANNOTATIONS` of a leaf's logical type, or of its converted one where it has no other.
+    """The name in `ANNOTATIONS` of a leaf's logical type; without one, of its converted type.
 
-    ``None`` without one, for one that is not known, and for one that does not fit the leaf.
+    ``None`` if it has neither, or the annotation is unknown or does not fit the leaf.
     """
     if (element.logicalType is None and element.converted_type is None) or not annotation_fits(element):
         return None
@@ -112,7 +112,7 @@ def logical_name(element: SchemaElement) -> str | None:
 
 
 def allowed_by(element: SchemaElement) -> Allowed | None:
-    """The kind of values that a leaf's logical type allows; ``None`` where that is all that its physical type holds."""
+    """The kind of values that a leaf's logical type allows; ``None`` if it allows all values of the physical type."""
     name = logical_name(element)
     if (name == "DECIMAL" and precision_of(element) is None) or _is_any_number(element, name):
         return None
@@ -120,7 +120,7 @@ def allowed_by(element: SchemaElement) -> Allowed | None:
 
 
 def range_of(element: SchemaElement) -> NumberRange | None:
-    """The numbers that a leaf's logical type allows; ``None`` where the type alone does not give a range.
+    """The numbers that a leaf's logical type allows; ``None`` if the type does not give a range.
 
     A time may be midnight at the end of the day.  The years of dates and timestamps are 1 to 9999; nanoseconds in 64 bits reach from
     1677 to 2262.
@@ -134,19 +134,19 @@ def range_of(element: SchemaElement) -> NumberRange | None:
 
 
 def _is_any_number(element: SchemaElement, name: str | None) -> bool:
-    """Whether the physical type holds no number beyond the range."""
+    """Whether the range includes all numbers of the physical type."""
     return name == "TIMESTAMP(NANOS)" and element.type == Type.INT64
 
 
 def precision_of(element: SchemaElement) -> int | None:
-    """The digits that a decimal may have; ``None`` where they are not given, or not positive."""
+    """The most digits of a decimal; ``None`` if the schema does not give them, or gives a number that is not positive."""
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
     precision = element.precision if decimal is None else decimal.precision
     return precision if precision is not None and precision > 0 else None
 
 
 def decimal_range(precision: int) -> NumberRange:
-    """The unscaled numbers of a number of digits.
+    """The range of unscaled numbers with this many digits.
 
     >>> decimal_range(4)
     NumberRange(least=-9999, greatest=9999)
@@ -156,7 +156,7 @@ def decimal_range(precision: int) -> NumberRange:
 
 
 def digits_in(width: int) -> int:
-    """The digits of the longest number of a width in bytes: for a decimal of as many, none of them is too long.
+    """The digits of the longest number of a width in bytes; no number of that width is too long for a decimal with so much precision.
 
     >>> digits_in(4), len(str(1 << 31))
     (10, 10)

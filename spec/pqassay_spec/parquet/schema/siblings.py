@@ -1,4 +1,4 @@
-"""The common parts of the leaves of one group: the levels of the lists and nulls around them.
+"""The shared levels of two leaves: those of the lists and nulls around both.
 
 Source: apache/parquet-format, ``README.md``, section "Nested Encoding".
 """
@@ -9,7 +9,7 @@ from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
 
 
 def shared_group(one: SchemaLeaf, other: SchemaLeaf) -> SchemaGroup | None:
-    """The innermost group of both leaves, ``None`` if nothing around it is a list or can be null.
+    """The innermost group around both leaves; ``None`` if neither it nor a group around it is a list or can be null.
 
     Args:
         one: A leaf.

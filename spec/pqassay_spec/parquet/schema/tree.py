@@ -1,4 +1,4 @@
-"""The schema of a footer as a tree, for what compares it with another schema.
+"""The schema of a footer as a tree, for comparisons with another schema.
 
 Source: apache/parquet-format, ``parquet.thrift``, ``SchemaElement``; ``LogicalTypes.md``, sections "Lists" and "Maps".
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pqassay_spec.parquet.thrift import ConvertedType, FieldRepetitionType, SchemaElement
 
 TWO_LEVELS = ("array", "_tuple")
-"""The name, and the end of a name, by which the group in a list is its element: the rules for old lists."""
+"""The name, and the ending of a name, which mark the group in a list as its element in old files."""
 
 _MAPS = (ConvertedType.MAP, ConvertedType.MAP_KEY_VALUE)
 
@@ -56,7 +56,7 @@ class SchemaNode:
         return not self.is_leaf and self.element.converted_type in _MAPS
 
     def elements(self) -> list[SchemaNode]:
-        """What may be the element of a list, the likeliest first; empty if it holds no repeated field."""
+        """The possible elements of a list, the likeliest first; empty if it has no repeated field."""
         if len(self.children) != 1 or not self.children[0].is_repeated:
             return []
         repeated = self.children[0]
@@ -67,14 +67,14 @@ class SchemaNode:
         return [repeated, inner] if by_name or inner.is_repeated else [inner, repeated]
 
     def pair(self) -> list[SchemaNode]:
-        """Key and value of a map, or the key alone; empty if it holds no repeated group of them."""
+        """Key and value of a map, or only the key; empty if the map has no repeated group with them."""
         if len(self.children) != 1 or not self.children[0].is_repeated:
             return []
         return self.children[0].children[:2]
 
 
 def schema_tree(elements: Sequence[SchemaElement]) -> SchemaNode:
-    """The root of a schema whose child counts add up to one tree, as `pqassay_spec.parquet.schema.leaf_columns.leaves` tells."""
+    """The root of a schema. Its child counts must add up to one tree; `pqassay_spec.parquet.schema.leaf_columns.leaves` checks that."""
     root = SchemaNode(elements[0], 0)
     open_groups = [(root, elements[0].num_children or 0)]
     for place, element in enumerate(elements[1:], 1):

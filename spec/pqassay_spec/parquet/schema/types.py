@@ -1,7 +1,7 @@
-"""Logical types: the physical types that each annotates, their lengths, and the converted type that goes with it.
+"""Logical types: the physical types and lengths that each of them annotates, and the equivalent converted type.
 
 The table `ANNOTATIONS` has a row for each logical type, parameters included: ``TIME(MILLIS)`` and ``TIME(MICROS)`` annotate
-different physical types.  `CONVERTED` is the same for the older annotation, which old readers know alone.
+different physical types.  `CONVERTED` is the table of the older annotation, the only one that old readers know.
 
     >>> from pqassay_spec.parquet.thrift import DateType
     >>> annotation_of(SchemaElement(name="day", type=Type.INT64, logicalType=LogicalType(DATE=DateType())))
@@ -28,7 +28,7 @@ from pqassay_spec.parquet.thrift import (
 
 
 class Carrier(NamedTuple):
-    """An element that an annotation fits: a physical type, of a length where that matters; ``type`` is ``None`` for a group."""
+    """A kind of element that an annotation fits: a physical type, with a length if that matters; ``type`` is ``None`` for a group."""
 
     type: Type | None
     length: int | None = None
@@ -39,7 +39,7 @@ class Carrier(NamedTuple):
         return self.type.name if self.length is None else f"{self.type.name}({self.length})"
 
     def is_of(self, element: SchemaElement) -> bool:
-        """Whether an element is such a one; a length that is missing there is not its matter."""
+        """Whether an element is of this kind; a missing length is not an error here."""
         has_length = self.length is None or not element.type_length or element.type_length == self.length
         return element.type == self.type and has_length
 
@@ -48,9 +48,9 @@ class Annotation(NamedTuple):
     """A logical type.
 
     Attributes:
-        on: What it annotates; empty for anything.
-        converted: The converted types that say the same to old readers, the usual one first; empty without one.
-        wider: What it annotates as well, and no converted type does.
+        on: The kinds of elements that it annotates; empty for any.
+        converted: The converted types with the same meaning for old readers, the usual one first; may be empty.
+        wider: Further kinds of elements that it annotates, for which there is no converted type.
     """
 
     on: tuple[Carrier, ...]
@@ -62,12 +62,12 @@ class Annotation(NamedTuple):
         return not self.on or any(carrier.is_of(element) for carrier in (*self.on, *self.wider))
 
     def converted_on(self, element: SchemaElement) -> tuple[ConvertedType, ...]:
-        """The converted types that say the same of an element."""
+        """The converted types with the same meaning for an element."""
         return () if any(carrier.is_of(element) for carrier in self.wider) else self.converted
 
     @property
     def carriers(self) -> str:
-        """The elements that it annotates, for messages."""
+        """The kinds of elements that it annotates, as text for messages."""
         return " or ".join(map(str, (*self.on, *self.wider))) or "any type"
 
 
@@ -79,7 +79,7 @@ NUMBERS = (*INT32, *INT64, Carrier(Type.FIXED_LEN_BYTE_ARRAY), *BYTES)
 
 
 def fixed(length: int) -> tuple[Carrier, ...]:
-    """A fixed number of bytes."""
+    """The kind of elements with a fixed number of bytes."""
     return (Carrier(Type.FIXED_LEN_BYTE_ARRAY, length),)
 
 
@@ -126,15 +126,15 @@ CONVERTED: dict[int, Annotation] = {
     **{int(kind): row._replace(wider=()) for row in ANNOTATIONS.values() for kind in row.converted},
     int(ConvertedType.INTERVAL): Annotation(fixed(12)),
 }
-"""Every converted type: what it annotates. An interval has no logical type."""
+"""Every converted type with the kinds of elements that it annotates. An interval does not have a logical type."""
 # --8<-- [end:table]
 
 
 def annotation_of(element: SchemaElement) -> str | None:
     """The name in `ANNOTATIONS` of an element's logical type, its parameters included.
 
-    ``None`` without a logical type, and for one that is not known, which readers ignore, or that is two at once. A name that the
-    table does not have, ``INTEGER(7, signed)``, is a logical type with parameters that do not exist.
+    ``None`` without a logical type, and for one that is unknown (readers ignore it) or ambiguous because two are set. A name that
+    is not in the table, such as ``INTEGER(7, signed)``, is a logical type with invalid parameters.
     """
     logical = element.logicalType
     if logical is None:
@@ -150,7 +150,7 @@ def annotation_of(element: SchemaElement) -> str | None:
 
 
 def _member(union: LogicalType | TimeUnit) -> str | None:
-    """The name of the only member of a union; ``None`` where it is not known, or there are two."""
+    """The name of the only member of a union; ``None`` if it is unknown, or there are two."""
     if union.unknown and any(unknown.id != EXTENSION_FIELD for unknown in union.unknown):
         return None
     names = [row.name for row in union.fields if getattr(union, row.name) is not None]
@@ -158,13 +158,13 @@ def _member(union: LogicalType | TimeUnit) -> str | None:
 
 
 def converted_of(element: SchemaElement) -> str | None:
-    """The name of an element's converted type; ``None`` without one, and for one that is not known."""
+    """The name of an element's converted type; ``None`` if there is none, or it is unknown."""
     kind = element.converted_type
     return ConvertedType(kind).name if kind is not None and kind in CONVERTED else None
 
 
 def most_digits(element: SchemaElement) -> int | None:
-    """Digits of the greatest decimal that an element's physical type holds; ``None`` where there is no limit.
+    """Digits of the greatest decimal that an element's physical type can store; ``None`` if there is no limit.
 
     >>> most_digits(SchemaElement(name="price", type=Type.FIXED_LEN_BYTE_ARRAY, type_length=16))
     38

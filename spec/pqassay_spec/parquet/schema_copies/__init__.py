@@ -1,1 +1,1 @@
-"""Copies of the schema in the key-value metadata: of Arrow, pandas and Spark, and the columns in which their types are stored."""
+"""Copies of the schema that Arrow, pandas and Spark store in the key-value metadata, and the columns that fit their types."""

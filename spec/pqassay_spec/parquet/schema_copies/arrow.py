@@ -1,4 +1,4 @@
-"""The schema that Arrow keeps under the key ``ARROW:schema``: base64 of an IPC message, which is a FlatBuffer.
+"""The schema that Arrow stores under the key ``ARROW:schema``: base64 of an IPC message, which is a FlatBuffer.
 
     >>> value = (
     ...     "/////4AAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAEAAAAUAAAAEAAUAAgABgAHAAwAAAAQABAAAAAA"
@@ -32,12 +32,12 @@ EXTENSION_KEY = "ARROW:extension:name"
 """The key of a field whose value is the name of its extension type."""
 
 CONTINUATION = b"\xff\xff\xff\xff"
-"""Begins an encapsulated message; its length follows, then the message."""
+"""The first bytes of an encapsulated message; its length follows, then the message."""
 
 _LENGTH = struct.Struct("<i")
 
 DEEPEST = 123
-"""Fields within fields that are read; below these, Arrow C++ refuses the message."""
+"""Deepest nesting of fields that is read; Arrow C++ refuses deeper messages."""
 
 
 class Kind(IntEnum):
@@ -96,7 +96,7 @@ class Precision(IntEnum):
 
 
 class MetadataVersion(IntEnum):
-    """The versions of the message that today's readers accept."""
+    """The versions of the message that current readers accept."""
 
     V4 = 3
     V5 = 4
@@ -112,16 +112,16 @@ NESTED = frozenset((*LISTS, Kind.STRUCT, Kind.MAP, Kind.UNION))
 
 _CHILDREN = {**dict.fromkeys(LISTS, 1), Kind.MAP: 1, Kind.RUN_END_ENCODED: 2}
 _INTEGERS = (8, 16, 32, 64, 128)
-"""Widths of integers; Polars alone has the last one, which Arrow C++ does not read."""
+"""Widths of integers in bits; only Polars writes the last one, which Arrow C++ does not read."""
 
 _DECIMALS = (32, 64, 128, 256)
 
 
 class ArrowType(NamedTuple):
-    """A type of Arrow; of an extension type, that of its storage, and of a dictionary, that of its values.
+    """A type of Arrow; for an extension type, its storage type, and for a dictionary, the type of its values.
 
     Attributes:
-        kind: What it is.
+        kind: Its number in the union ``Type``.
         bits: The width of an integer, a decimal or a time.
         signed: Whether an integer has a sign.
         unit: The unit of a date, time, timestamp or duration; the precision of a float.
@@ -129,8 +129,8 @@ class ArrowType(NamedTuple):
         precision, scale: The digits of a decimal.
         width: The bytes of a binary of fixed size, the items of a list of fixed size.
         children: The fields below it.
-        entries: The values that the indexes of a dictionary can distinguish; 0 without one.
-        extension: The name of the extension type around it; empty without one.
+        entries: How many values the indexes of a dictionary can distinguish; 0 if it is not a dictionary.
+        extension: The name of the extension type around it; empty if there is none.
     """
 
     kind: Kind
@@ -162,7 +162,7 @@ _NAMES: dict[Kind, Callable[[ArrowType], str]] = {
     Kind.DURATION: lambda type_: f"duration[{Unit(type_.unit).name.lower()}]",
     Kind.FIXED_SIZE_BINARY: lambda type_: f"fixed_size_binary[{type_.width}]",
 }
-"""What types with parameters are called."""
+"""Functions that name the types with parameters."""
 
 
 class ArrowField(NamedTuple):
@@ -173,7 +173,7 @@ class ArrowField(NamedTuple):
 
 
 class ArrowSchema(NamedTuple):
-    """A schema: its fields, and the keys and values that go with it."""
+    """A schema: its fields, and its keys and values."""
 
     fields: tuple[ArrowField, ...]
     metadata: tuple[tuple[str, str], ...]
@@ -184,10 +184,10 @@ def read_arrow_schema(value: str, *, most: int) -> ArrowSchema:
 
     Args:
         value: The value.
-        most: Fields that are read, those within others included: no more than the columns and groups that they describe.
+        most: Most fields to read, nested fields included: as many as the columns and groups that they describe.
 
     Raises:
-        Malformed: It is not base64, not a message or no schema, or has more fields.
+        Malformed: It is not base64, not a message or not a schema, or has more than ``most`` fields.
     """
     try:
         raw = base64.b64decode(value.encode("ascii"), validate=True)
@@ -211,7 +211,7 @@ def _bad(reason: str) -> Malformed:
 
 
 class _Reader:
-    """Reads the schema in a message. The slots of tables are the positions of their members in the files of the source."""
+    """Reads the schema in a message. The slots of a table are the positions of its members in the source files."""
 
     def __init__(self, message: bytes, most: int) -> None:
         self.buffer = FlatBuffer(message, ARROW_RULE)
@@ -265,7 +265,7 @@ class _Reader:
 
 
 def _pairs(tables: Iterator[FlatTable] | None) -> tuple[tuple[str, str], ...]:
-    """Keys and values."""
+    """The keys and values in some tables."""
     pairs = [(pair.text(0), pair.text(1)) for pair in tables or ()]
     if any(key is None or value is None for key, value in pairs):
         raise _bad("a key or a value of its metadata is missing")
@@ -273,7 +273,7 @@ def _pairs(tables: Iterator[FlatTable] | None) -> tuple[tuple[str, str], ...]:
 
 
 def _type(kind: Kind, table: FlatTable, children: tuple[ArrowField, ...]) -> ArrowType:
-    """A type from its table; what is left out there has the default of the source."""
+    """A type from its table; omitted members have the defaults of the source."""
     read = _TYPES.get(kind)
     if read is None:
         width = table.number(0, "i") if kind == Kind.FIXED_SIZE_LIST else 0
@@ -316,7 +316,7 @@ _TYPES: dict[Kind, Callable[[FlatTable], ArrowType]] = {
     Kind.DURATION: _with_unit(Kind.DURATION, Unit, Unit.MS),
     Kind.FIXED_SIZE_BINARY: lambda table: ArrowType(Kind.FIXED_SIZE_BINARY, width=table.number(0, "i")),
 }
-"""How types with parameters are read."""
+"""Functions that read the types with parameters."""
 
 
 def _among(allowed: tuple[int, ...] | type[IntEnum], number: int) -> int:

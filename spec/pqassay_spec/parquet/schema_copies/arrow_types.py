@@ -1,7 +1,7 @@
-"""The columns in which types of Arrow are stored.
+"""The Parquet columns that store the types of Arrow.
 
-A type that Parquet does not have is stored as one that it has, and ``ARROW:schema`` alone tells them apart: a duration is a bare INT64.
-So a bare integer may be much, and an annotated one is what its annotation says.
+A type that Parquet lacks is stored as another type, and only ``ARROW:schema`` distinguishes the two: a duration is a bare
+INT64. A bare integer may therefore be one of several types, while the annotation of an annotated one decides.
 
     >>> column = SchemaElement(name="n", type=Type.INT64)
     >>> fit(ArrowType(Kind.DURATION), column).name, fit(ArrowType(Kind.UTF8), column).name
@@ -10,8 +10,8 @@ So a bare integer may be much, and an annotated one is what its annotation says.
     >>> fit(ArrowType(Kind.DURATION), column).name
     'FOLLOWED'
 
-Source: apache/arrow and apache/arrow-rs, what their writers do; which false types readers follow is measured, with pyarrow 26.0,
-Polars 2.1 and DataFusion 55.0.
+Source: apache/arrow and apache/arrow-rs, the behavior of their writers. Which false types readers follow was measured with
+pyarrow 26.0, Polars 2.1 and DataFusion 55.0.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Type
 
 
 class Fit(Enum):
-    """How a type of Arrow goes with a column."""
+    """How well a type of Arrow fits a column."""
 
     FITS = "stored like this"
     IGNORED = "not stored like this, and readers take the type of the column"
@@ -52,7 +52,7 @@ class ArrowColumn(NamedTuple):
         annotation: The name of its annotation, parameters included; empty without one.
         length: The bytes of a fixed byte array.
         digits: Precision and scale of a decimal.
-        is_local: Whether it holds local times by its logical type.
+        is_local: Whether its logical type marks its times as local.
     """
 
     physical: int | None
@@ -81,12 +81,12 @@ class ArrowColumn(NamedTuple):
 
     @property
     def is_bare(self) -> bool:
-        """Whether nothing says what the values mean."""
+        """Whether the column has no annotation."""
         return not self.annotation
 
     @property
     def is_integer(self) -> bool:
-        """Whether readers take it for an integer of the width of its physical type, with a sign."""
+        """Whether readers treat it as a signed integer of the width of its physical type."""
         return self.is_bare or self.annotation in ("INTEGER(32, signed)", "INTEGER(64, signed)")
 
 
@@ -99,16 +99,16 @@ _LOGICAL = {
     **{f"INT_{bits}": f"INTEGER({bits}, signed)" for bits in (8, 16, 32, 64)},
     **{f"UINT_{bits}": f"INTEGER({bits}, unsigned)" for bits in (8, 16, 32, 64)},
 }
-"""Converted types that have another name as a logical type."""
+"""Converted types whose name as a logical type is different."""
 
 _INTEGERS = (Type.INT32, Type.INT64)
 _UNITS = {"MILLIS": Unit.MS, "MICROS": Unit.US, "NANOS": Unit.NS}
 _HELD = {32: 9, 64: 18}
-"""Digits of the decimals of 32 and 64 bits."""
+"""Most digits of decimals of 32 and 64 bits."""
 
 
 def fit(type_: ArrowType, element: SchemaElement) -> Fit:
-    """How a type goes with a leaf. One that this table does not know goes with everything."""
+    """How well a type fits a leaf. A type that is not in this table fits everything."""
     column = ArrowColumn.of(element)
     if type_.kind in NESTED:
         return Fit.IGNORED
@@ -124,7 +124,7 @@ def fit(type_: ArrowType, element: SchemaElement) -> Fit:
 
 
 def carrier(element: SchemaElement) -> str:
-    """The type of a column, for messages."""
+    """The type of a column, as text for messages."""
     column = ArrowColumn.of(element)
     name = next((kind.name for kind in Type if kind == element.type), f"type {element.type}")
     if element.type == Type.FIXED_LEN_BYTE_ARRAY:
@@ -140,7 +140,7 @@ def carrier(element: SchemaElement) -> str:
 
 
 def meaning(type_: ArrowType) -> ArrowType:
-    """A type without what concerns memory alone: widths of offsets, views, dictionaries and runs.
+    """A type without the details of its layout in memory: widths of offsets, views, dictionaries and runs.
 
     >>> meaning(ArrowType(Kind.LARGE_UTF8, entries=128)) == meaning(ArrowType(Kind.UTF8_VIEW))
     True
@@ -159,11 +159,11 @@ _ALIKE = {
     **dict.fromkeys(BYTES, Kind.BINARY),
     **dict.fromkeys(LISTS - {Kind.FIXED_SIZE_LIST}, Kind.LIST),
 }
-"""Types that hold the same values."""
+"""Types with the same values."""
 
 
 def is_storage(type_: ArrowType) -> bool:
-    """Whether a type is one that its extension type is stored as; ``True`` without one, and for one that is not known.
+    """Whether a type is a storage type of its extension type; ``True`` if that is missing or unknown.
 
     >>> is_storage(ArrowType(Kind.INT, bits=64, extension="arrow.uuid"))
     False
@@ -178,14 +178,14 @@ _STORAGE: dict[str, Callable[[ArrowType], bool]] = {
     "arrow.bool8": lambda type_: type_.kind == Kind.INT and type_.bits == 8 and type_.signed,
     "arrow.fixed_shape_tensor": lambda type_: type_.kind == Kind.FIXED_SIZE_LIST,
 }
-"""The types that extension types of Arrow are stored as, those that readers refuse over another one."""
+"""The storage types of Arrow's extension types whose readers refuse other storage types."""
 
 KEEP_UNITS = ("Polars*", "parquet-rs", "datafusion")
-"""Applications, as `Writer` has them, that store times and timestamps in the unit that they have; others may convert them."""
+"""Applications, as `Writer` names them, that store times and timestamps in their own unit; others may convert them."""
 
 
 def has_unit_of(type_: ArrowType, element: SchemaElement) -> bool:
-    """Whether a time or timestamp has the unit of the column; ``True`` where one of both gives none.
+    """Whether a time or timestamp has the unit of the column; ``True`` if one of the two has no unit.
 
     >>> column = SchemaElement(name="t", type=Type.INT64, converted_type=ConvertedType.TIMESTAMP_MICROS)
     >>> [has_unit_of(ArrowType(Kind.TIMESTAMP, unit=unit), column) for unit in (Unit.US, Unit.MS)]

@@ -1,6 +1,6 @@
-"""FlatBuffers, as far as a reader needs them that was not generated: tables, their members, texts and lists of tables.
+"""FlatBuffers for a reader without generated code: tables, their members, texts and lists of tables.
 
-Every offset is checked before it is followed, and what a buffer may hold is what the verifiers of Arrow let through.
+Every offset is checked before it is followed. The content of a buffer is limited as in the verifiers of Arrow.
 
 Source: FlatBuffers, "Internals".
 """
@@ -17,11 +17,11 @@ _CODES = {code: struct.Struct(f"<{code}") for code in "BhHiI"}
 _OFFSET_SIZE = _CODES["I"].size
 _ENTRY_SIZE = _CODES["H"].size
 _VTABLE_HEAD = 2 * _ENTRY_SIZE
-"""Bytes of a vtable before its entries: its own size, and that of the table."""
+"""Bytes of a vtable before its entries: its own size, and the size of the table."""
 
 
 class FlatBuffer(NamedTuple):
-    """The bytes of a FlatBuffer, and the rule that is broken where they hold none."""
+    """The bytes of a FlatBuffer, and the rule that is broken if they are not one."""
 
     data: bytes
     rule: str
@@ -31,21 +31,21 @@ class FlatBuffer(NamedTuple):
         return Malformed(f"not a FlatBuffer: {reason}", rule=self.rule)
 
     def number(self, code: str, at: int) -> int:
-        """The number at a position, of a width as `struct` calls it."""
+        """The number at a position; ``code`` is its format in `struct`."""
         width = _CODES[code]
         if not 0 <= at <= len(self.data) - width.size or at % width.size:
             raise self.bad(f"a number of {width.size} bytes at {at} of {len(self.data)}")
         return int(width.unpack_from(self.data, at)[0])
 
     def target(self, at: int) -> int:
-        """Where the offset at a position leads to."""
+        """The position that the offset at a position points to."""
         offset = self.number("I", at)
         if not offset:
             raise self.bad(f"the offset at {at} leads nowhere")
         return at + offset
 
     def root(self) -> FlatTable:
-        """The table in which everything begins."""
+        """The root table."""
         return self.table_at(self.target(0))
 
     def table_at(self, at: int) -> FlatTable:
@@ -70,7 +70,7 @@ class FlatTable(NamedTuple):
     size: int
 
     def place(self, slot: int) -> int:
-        """Where the member of a slot is; 0 if it is left out."""
+        """The position of the member in a slot; 0 if it is omitted."""
         entry = _VTABLE_HEAD + slot * _ENTRY_SIZE
         if entry + _ENTRY_SIZE > self.vtable_size:
             return 0
@@ -82,17 +82,17 @@ class FlatTable(NamedTuple):
         return self.at + offset if offset else 0
 
     def number(self, slot: int, code: str, default: int = 0) -> int:
-        """The number of a slot."""
+        """The number in a slot."""
         place = self.place(slot)
         return self.buffer.number(code, place) if place else default
 
     def table(self, slot: int) -> FlatTable | None:
-        """The table of a slot."""
+        """The table in a slot."""
         place = self.place(slot)
         return self.buffer.table_at(self.buffer.target(place)) if place else None
 
     def text(self, slot: int) -> str | None:
-        """The text of a slot."""
+        """The text in a slot."""
         place = self.place(slot)
         if not place:
             return None
@@ -107,7 +107,7 @@ class FlatTable(NamedTuple):
             raise self.buffer.bad(f"a text at {at} that is not UTF-8") from None
 
     def tables(self, slot: int) -> Iterator[FlatTable] | None:
-        """The tables of the list of a slot."""
+        """The tables of the list in a slot."""
         place = self.place(slot)
         if not place:
             return None

@@ -1,13 +1,13 @@
-"""The columns of which pandas makes its own types: what it keeps as ``numpy_type``, and takes from there when it reads.
+"""The columns that pandas can convert to its own types: it stores them as ``numpy_type`` and reads them from there.
 
-Types of numpy are not among them: for these pandas takes the type of the column.
+Types of numpy are not included: for them, pandas uses the type of the column.
 
     >>> from pqassay_spec.parquet.thrift import ConvertedType
     >>> text = SchemaElement(name="metal", type=Type.BYTE_ARRAY, converted_type=ConvertedType.UTF8)
     >>> [is_made_of(name, text) for name in ("string", "Int64", "int64", "object")]
     [True, False, True, True]
 
-Source: pandas 2.3 through pyarrow 26.0, what they return; https://pandas.pydata.org/docs/development/developer.html.
+Source: pandas 2.3 through pyarrow 26.0, the results of both; https://pandas.pydata.org/docs/development/developer.html.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["is_made_of"]
 _NUMBERS = frozenset(
     (*(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)), "Float32", "Float64")
 )
-"""Numbers, or null."""
+"""Types of numbers that may be null."""
 
 _OF_NUMBERS = (Type.INT32, Type.INT64, Type.FLOAT, Type.DOUBLE)
 _OF_MOMENTS = (Type.INT64, Type.INT96)
 
 
 def is_made_of(numpy_type: str, element: SchemaElement) -> bool:
-    """Whether pandas makes a type of the values of a leaf; of a type that this table does not know, ``True``."""
+    """Whether pandas can make a type from the values of a leaf; ``True`` for a type that is not in this table."""
     column = ArrowColumn.of(element)
     physical, annotation = column.physical, column.annotation
     is_integer = not annotation or annotation.startswith("INTEGER(")

@@ -1,11 +1,11 @@
-"""The schema that Spark keeps under a key of its own, and the columns in which its types are stored.
+"""The schema that Spark stores under its own key, and the columns that fit its types.
 
     >>> column = SchemaElement(name="n", type=Type.INT32)
     >>> is_stored_as("integer", column), is_stored_as("short", column), is_stored_as("of a later version", column)
     (True, False, True)
 
-Source: apache/spark, ``ParquetToSparkSchemaConverter`` and ``ParquetWriteSupport``, what they do; which false types Spark follows is
-measured, with Spark 4.3.
+Source: apache/spark, the behavior of ``ParquetToSparkSchemaConverter`` and ``ParquetWriteSupport``. Which false types Spark follows
+was measured with Spark 4.3.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _WIDTH = re.compile(r"INTEGER\((\d+), (un)?signed\)")
 
 
 def is_stored_as(name: str, element: SchemaElement) -> bool:
-    """Whether a type of Spark can be read from a leaf with all its values; one that is not known can.
+    """Whether a leaf can be read as a type of Spark without losing values; ``True`` for an unknown type.
 
     Args:
-        name: The name of a type that is not nested, parameters included, as JSON has it.
+        name: The name of a type that is not nested, with parameters, as in the JSON.
         element: The leaf.
     """
     column = ArrowColumn.of(element)
@@ -47,7 +47,7 @@ def is_stored_as(name: str, element: SchemaElement) -> bool:
 
 
 def _is_integer(bits: int, column: ArrowColumn) -> bool:
-    """Whether values fit: a wider type holds those of a narrower one."""
+    """Whether an integer type has enough bits for the values of a column."""
     if column.physical not in (Type.INT32, Type.INT64):
         return False
     if column.is_bare:

@@ -1,7 +1,7 @@
-"""The bounds of a column chunk, from Parquet's statistics into ``_pm``: byte for byte, or not at all.
+"""The bounds of a column chunk, copied from Parquet's statistics into ``_pm``: byte for byte, or not at all.
 
-Readers of ``_pm`` see of a column its physical type and QuestDB's type code, not Parquet's annotations.  Where that
-lets them compare in another order than the one that Parquet's bounds were taken in, the bounds would lose rows.
+Readers of ``_pm`` see the physical type of a column and QuestDB's type code, but not Parquet's annotations.  They may
+then compare in another order than that of Parquet's bounds; such bounds would lose rows.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), section "Stat encoding".
 """
@@ -17,7 +17,7 @@ from pqassay_spec.pm.types import decimal_digits
 
 
 class Bounds(NamedTuple):
-    """MIN and MAX of a chunk, and of each that is left out its name and the reason."""
+    """MIN and MAX of a chunk, and the name and reason of each bound that is left out."""
 
     min: bytes | None
     max: bytes | None
@@ -25,12 +25,12 @@ class Bounds(NamedTuple):
 
 
 def verbatim_bounds(statistics: Statistics) -> tuple[bytes | None, bytes | None]:
-    """MIN and MAX as Parquet says them. An empty one is like none, since ``_pm`` has no way to say it."""
+    """MIN and MAX as in Parquet. An empty bound counts as missing, because ``_pm`` cannot store it."""
     return statistics.min_value or None, statistics.max_value or None
 
 
 def bounds_of(statistics: Statistics, element: SchemaElement, code: int) -> Bounds:
-    """MIN and MAX of a chunk, as far as ``_pm`` can hold them, and its readers, who see ``code``, compare them as Parquet does."""
+    """MIN and MAX of a chunk, if ``_pm`` can store them, and its readers, who see ``code``, compare them as Parquet does."""
     bounds = verbatim_bounds(statistics)
     if bounds == (None, None):
         return Bounds(None, None)
@@ -54,9 +54,9 @@ def bounds_of(statistics: Statistics, element: SchemaElement, code: int) -> Boun
 def _why_not_comparable(
     element: SchemaElement, code: int, minimum: bytes | None, maximum: bytes | None
 ) -> str:
-    """The reason why readers of ``_pm`` would compare the bounds in another order than Parquet's; empty if they do not.
+    """The reason why readers of ``_pm`` would compare the bounds in another order than Parquet's; empty if they would not.
 
-    They see the physical type and TYPE only: integers are signed to them, bytes unsigned but for decimals.
+    They only see the physical type and TYPE: they compare integers as signed, and bytes as unsigned except for decimals.
     """
     logical = element.logicalType
     if logical is not None and logical.FLOAT16 is not None:
@@ -77,7 +77,7 @@ def _why_not_comparable(
 
 
 def is_unsigned(element: SchemaElement) -> bool:
-    """Whether a column holds unsigned integers."""
+    """Whether a column has unsigned integers."""
     logical = element.logicalType
     if logical is not None:
         return logical.INTEGER is not None and not logical.INTEGER.isSigned

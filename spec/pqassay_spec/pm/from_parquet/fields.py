@@ -1,4 +1,4 @@
-"""The leaf columns of a Parquet file as ``_pm`` sees them: each with the field below the schema's root that gives it its name.
+"""The leaf columns of a Parquet file in ``_pm``: each with the top-level field of the schema, which gives it its name.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), section "Column descriptor".
 """
@@ -13,10 +13,10 @@ from pqassay_spec.pm.types import inferred_type
 
 
 class LeafField(NamedTuple):
-    """A leaf column, with the field below the schema's root that it belongs to.
+    """A leaf column, with the top-level field of the schema that it belongs to.
 
-    ``alone`` says that the field has no other leaf; ``list_dimensions`` is the number of lists around the leaf where
-    the field is made of nothing else, 0 elsewhere.
+    ``alone`` is true if the field has no other leaf. ``list_dimensions`` is the number of lists around the leaf if
+    the field consists only of lists, otherwise 0.
     """
 
     leaf: SchemaLeaf
@@ -26,7 +26,7 @@ class LeafField(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The column's name: that of the field."""
+        """The column's name, which is the name of the field."""
         return self.top.name
 
 
@@ -62,5 +62,5 @@ def _is_list(element: SchemaElement) -> bool:
 
 
 def type_of(field: LeafField) -> int:
-    """TYPE of a column of which QuestDB says nothing."""
+    """TYPE of a column for which there is no information from QuestDB."""
     return inferred_type(field.leaf.element, list_dimensions=field.list_dimensions)

@@ -1,4 +1,4 @@
-"""The sorting columns and the designated timestamp of a Parquet file, as ``_pm`` says them.
+"""The sorting columns and the designated timestamp of a Parquet file, for ``_pm``.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Header" and "Sorting column"; where it is silent,
 files that QuestDB 9.4 wrote.
@@ -31,9 +31,9 @@ def sorting_of(
 ) -> list[SnapshotSorting]:
     """The columns that the rows are sorted by.
 
-    QuestDB's own files are sorted by the designated timestamp; where row groups declare something else, the first that
-    declares anything counts (not with ``encode``). In files of others all row groups with rows must declare the same, since
-    ``_pm`` says it of the whole file.
+    QuestDB's own files are sorted by the designated timestamp. If row groups declare another sorting, the first declaration
+    counts (not with ``encode``). In other files, all row groups with rows must declare the same sorting, because
+    ``_pm`` stores it for the whole file.
     """
     designated = designated_column(questdb) if questdb is not None else NO_COLUMN
     own: list[SnapshotSorting] = []
@@ -48,7 +48,7 @@ def sorting_of(
 
 
 def _declared(group: RowGroup, column_count: int) -> list[SnapshotSorting]:
-    """The sorting that a row group declares, up to the first column that does not exist or was named before."""
+    """The sorting that a row group declares, up to the first column that does not exist or is repeated."""
     columns: list[SnapshotSorting] = []
     seen: set[int] = set()
     for sorting in group.sorting_columns or ():
@@ -60,7 +60,7 @@ def _declared(group: RowGroup, column_count: int) -> list[SnapshotSorting]:
 
 
 def designated_column(questdb: QuestDBMetadata) -> int:
-    """Position of the column whose type code says that it is the designated timestamp; `NO_COLUMN` without one."""
+    """Position of the column whose type code marks it as the designated timestamp; `NO_COLUMN` if there is none."""
     found = (i for i, column in enumerate(questdb.schema) if is_designated(column.column_type))
     return next(found, NO_COLUMN)
 
@@ -70,8 +70,8 @@ def designated_timestamp_of(
 ) -> int:
     """DESIGNATED_TIMESTAMP.
 
-    In a file of QuestDB's, its type codes say it. In a file of others it is the first sorting column, if that is a
-    required timestamp in ascending order, and the bounds of the row groups prove that it ascends throughout the file.
+    In a file of QuestDB, the type codes decide. In another file it is the first sorting column, if that is a required
+    timestamp in ascending order. The bounds of the row groups must prove that it ascends throughout the file.
     """
     if questdb is not None:
         return designated_column(questdb)
@@ -86,7 +86,7 @@ def designated_timestamp_of(
 
 
 def _ranges(metadata: FileMetaData, ordinal: int) -> Iterator[tuple[int, int] | None]:
-    """Least and greatest value of an INT64 column in each row group with rows; ``None`` where they are not known."""
+    """Least and greatest value of an INT64 column in each row group with rows; ``None`` if they are unknown."""
     for group in metadata.row_groups:
         if group.num_rows:
             facts = group.columns[ordinal].meta_data

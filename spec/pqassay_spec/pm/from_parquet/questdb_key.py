@@ -1,6 +1,6 @@
-"""The ``questdb`` key of a Parquet footer: what QuestDB knows of the columns and Parquet cannot say.
+"""The ``questdb`` key of a Parquet footer: QuestDB's facts about the columns for which Parquet has no field.
 
-Its value is a JSON object.  The type codes and flags of ``_pm`` come from it; files of other writers have none.
+Its value is a JSON object.  The type codes and flags of ``_pm`` come from it; files of other writers do not have it.
 
     >>> found = parse('{"version":1,"schema":[{"column_type":131080,"column_top":0}]}')
     >>> found.schema[0].column_type, found.unused_bytes
@@ -24,14 +24,14 @@ from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.pm.grammar import JSON_KEY
 
 VERSION = 1
-"""The only version there is."""
+"""The only version that exists."""
 
 LOCAL_KEY_IS_GLOBAL = 1
 """``format`` of a symbol column whose numbers in the file are those of the table."""
 
 
 class JsonField(NamedTuple):
-    """One member of an object: its name, its type, whether it must be there, and what it says."""
+    """One member of an object: its name, its type, whether it is required, and its meaning."""
 
     name: str
     type: type
@@ -64,12 +64,12 @@ COLUMN_FIELDS = (
         "id", int, False, "The column's number in QuestDB's table, if the Parquet file's field_id is not it."
     ),
 )
-"""The members of a column's object, likewise."""
+"""The members of a column's object, in the order in which they are written."""
 
 
 @dataclass(frozen=True)
 class QuestDBColumn:
-    """A column; its attributes are `COLUMN_FIELDS`, and ``others`` keeps the members that are not declared."""
+    """A column; its attributes are `COLUMN_FIELDS`, and ``others`` has the undeclared members."""
 
     column_type: int
     column_top: int = 0
@@ -81,7 +81,7 @@ class QuestDBColumn:
 
 @dataclass(frozen=True)
 class QuestDBMetadata:
-    """The value of the key; its attributes are `QUESTDB_FIELDS`, and ``others`` keeps the members that are not declared."""
+    """The value of the key; its attributes are `QUESTDB_FIELDS`, and ``others`` has the undeclared members."""
 
     schema: tuple[QuestDBColumn, ...]
     unused_bytes: int = 0
@@ -90,10 +90,10 @@ class QuestDBMetadata:
 
 
 def parse(text: str) -> QuestDBMetadata:
-    """Parse the value of the key. Members that are not declared are kept.
+    """Parse the value of the key. Undeclared members are kept.
 
     Raises:
-        Malformed: Rule PM-121: no JSON object, another version, or a member that is missing or of another type. The field is
+        Malformed: Rule PM-121: not a JSON object, another version, or a member that is missing or of another type. The field is
             the path of the member, below ``key questdb``.
     """
     root = f"key {JSON_KEY}"
@@ -118,7 +118,7 @@ def parse(text: str) -> QuestDBMetadata:
 
 
 def build(metadata: QuestDBMetadata) -> str:
-    """The value of the key, as QuestDB writes it: without blanks, and without members that say nothing."""
+    """The value of the key, as QuestDB writes it: without blanks, and without members that have no content."""
     columns: list[dict[str, Any]] = []
     for column in metadata.schema:
         members = {declared.name: getattr(column, declared.name) for declared in COLUMN_FIELDS}
@@ -132,16 +132,16 @@ def build(metadata: QuestDBMetadata) -> str:
 
 
 def text_in(metadata: FileMetaData) -> str | None:
-    """The value of the key in a footer; ``None`` without. The first of several counts."""
+    """The value of the key in a footer; ``None`` if it is missing. If it occurs several times, the first counts."""
     found = (pair.value for pair in metadata.key_value_metadata or () if pair.key == JSON_KEY)
     return next(found, None)
 
 
 def read(metadata: FileMetaData, column_count: int) -> QuestDBMetadata | None:
-    """Parse the key of a footer; ``None`` without one.
+    """Parse the key of a footer; ``None`` if it is missing.
 
     Raises:
-        Malformed: Rule PM-121, as `parse`; also if it does not describe ``column_count`` columns.
+        Malformed: Rule PM-121, as in `parse`, and also if it does not describe ``column_count`` columns.
     """
     text = text_in(metadata)
     if text is None:
@@ -150,7 +150,7 @@ def read(metadata: FileMetaData, column_count: int) -> QuestDBMetadata | None:
 
 
 def of_columns(metadata: QuestDBMetadata, column_count: int) -> QuestDBMetadata:
-    """The same, if it describes ``column_count`` columns.
+    """Return the same metadata, if it describes ``column_count`` columns.
 
     Raises:
         Malformed: Rule PM-121, it describes fewer or more.
@@ -170,7 +170,7 @@ def of_columns(metadata: QuestDBMetadata, column_count: int) -> QuestDBMetadata:
 
 
 def _members(value: Any, declared: Sequence[JsonField], place: str) -> dict[str, Any]:
-    """The declared members of an object, checked, and the others under ``others``; ``null`` is like no member."""
+    """The declared members of an object, checked, and the others under ``others``; ``null`` counts as a missing member."""
     if not isinstance(value, dict):
         raise Malformed("no JSON object", rule="PM-121", field=place)
     given_members = cast("dict[str, Any]", value)
@@ -195,7 +195,7 @@ def _members(value: Any, declared: Sequence[JsonField], place: str) -> dict[str,
 
 
 def _shown(value: Any) -> str:
-    """A value for a message; of a list or object only what it is, since it may be as long as the file."""
+    """A value for a message; only the type of a list or object, because it may be as long as the file."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     return json.dumps(value)[:60]

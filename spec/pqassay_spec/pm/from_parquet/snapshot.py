@@ -1,11 +1,11 @@
-"""The mapping from the footer of a Parquet file to a snapshot of ``_pm``, whole and piece by piece.
+"""The mapping from the footer of a Parquet file to a snapshot of ``_pm``, as a whole and in parts.
 
-Statistics are taken byte for byte, from ``min_value`` and ``max_value`` only.  A bound that ``_pm`` cannot hold, or
-that its readers would compare in another order than Parquet's, is left out: no bound is a loss, a wrong one loses rows.
+Statistics are copied byte for byte, from ``min_value`` and ``max_value`` only.  A bound is left out if ``_pm`` cannot store it,
+or its readers would compare it in another order than Parquet's. A missing bound costs time, but a wrong one loses rows.
 
-QuestDB fills the column descriptors in two ways.  Where it *encodes* a partition of its own for the first time it
-writes down what its table says; where it rewrites a Parquet file it goes by that file's *schema*, as everyone else
-does.  `WritingPath` names the two.
+QuestDB fills the column descriptors in two ways.  When it *encodes* one of its partitions for the first time, it
+uses the facts of its table. When it rewrites a Parquet file, it uses that file's *schema*, as other programs
+do.  `WritingPath` names the two.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Column descriptor", "Column chunk", "Stat encoding",
 "Bloom filters"; where it is silent, files that QuestDB 9.4 wrote.
@@ -54,7 +54,7 @@ from pqassay_spec.pm.value import ExternalBloom, SnapshotChunk, SnapshotColumn, 
 from pqassay_spec.pm.value import SnapshotRowGroup as RowGroupValue
 
 BloomMode = Literal["inlined", "external", "none"]
-"""The fate of bloom filters: copied, referred to, or not mentioned."""
+"""The treatment of bloom filters: copied, referred to, or omitted."""
 
 ENCODING_BITS: dict[int, EncodingBit] = {
     Encoding.PLAIN: EncodingBit.PLAIN,
@@ -65,16 +65,16 @@ ENCODING_BITS: dict[int, EncodingBit] = {
     Encoding.DELTA_BYTE_ARRAY: EncodingBit.DELTA_BYTE_ARRAY,
     Encoding.BYTE_STREAM_SPLIT: EncodingBit.BYTE_STREAM_SPLIT,
 }
-"""Parquet's encodings and their bits; encodings of levels, and those that came later, have none."""
+"""Parquet's encodings and their bits; encodings of levels and newer encodings do not have one."""
 
 _CODECS: frozenset[int] = frozenset(Codec)
 
 MOST_LEVEL = 255
-"""The greatest level that a descriptor holds."""
+"""The greatest level that fits into a descriptor."""
 
 
 class LeftOut(NamedTuple):
-    """Something of the Parquet file that the snapshot does not say, and why."""
+    """A fact of the Parquet file that the snapshot omits, and why."""
 
     row_group: int
     column: int
@@ -88,7 +88,7 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Description:
-    """A snapshot, and what of the Parquet file it leaves out."""
+    """A snapshot, and the facts of the Parquet file that it omits."""
 
     value: SnapshotValue
     left_out: tuple[LeftOut, ...]
@@ -103,15 +103,15 @@ def describe(
     source: Source | None = None,
     blooms: BloomMode = "inlined",
 ) -> Description:
-    """The snapshot that describes a Parquet file, and what of it cannot be said.
+    """The snapshot that describes a Parquet file, and the facts that it omits.
 
     Args:
         metadata: Its footer.
         framing: The place of the footer.
-        questdb: Its ``questdb`` key (`pqassay_spec.pm.from_parquet.questdb_key.read`), or what is to count instead of it.
-        path: How the descriptors come about. ``encode`` needs ``questdb``.
-        source: The file, from which bloom filters are read; without it there are none.
-        blooms: What becomes of them.
+        questdb: Its ``questdb`` key (`pqassay_spec.pm.from_parquet.questdb_key.read`), or a replacement for it.
+        path: The origin of the descriptors. ``encode`` needs ``questdb``.
+        source: The file, from which bloom filters are read; without it, bloom filters are omitted.
+        blooms: The treatment of bloom filters.
 
     Raises:
         Malformed: The footer contradicts itself, or ``questdb`` does not describe its columns (rule PM-121).
@@ -145,7 +145,7 @@ def describe(
             kept: bytes | ExternalBloom | None = bloom
             if source is not None and bloom is not None and blooms == "inlined":
                 room -= bloom.length
-                if room < 0:  # many entries may lead to one filter, of which each row group would get a copy
+                if room < 0:  # many entries may refer to one filter, and each row group would get a copy
                     raise Unsupported(
                         "bloom filters overlap, and together are longer than the file", field=where
                     )
@@ -195,10 +195,10 @@ def columns_of(
     questdb: QuestDBMetadata | None = None,
     path: WritingPath = "schema",
 ) -> list[SnapshotColumn]:
-    """The column descriptors. A number that several columns claim is not used as an ID.
+    """The column descriptors. A number that several columns have is not used as an ID.
 
     Raises:
-        Malformed, Unsupported: As `column_of`.
+        Malformed, Unsupported: As in `column_of`.
     """
     described: Sequence[QuestDBColumn | None] = (
         questdb.schema if questdb is not None else [None] * len(fields)
@@ -218,7 +218,7 @@ def columns_of(
 
 
 def column_id(field: LeafField, described: QuestDBColumn | None) -> int:
-    """ID of a column: its number in QuestDB's table, else the field's id in Parquet, else `NO_COLUMN`."""
+    """ID of a column: its number in QuestDB's table, or the field's id in Parquet, or `NO_COLUMN`."""
     if described is not None and described.id is not None and described.id >= 0:
         return described.id
     number = field.top.field_id
@@ -244,11 +244,11 @@ def column_of(
 
     Args:
         field: Its place in the schema.
-        described: What the ``questdb`` key says about it.
+        described: The entry of the ``questdb`` key for it.
         id: Its ID, if it is not `column_id`.
-        path: ``encode`` takes the repetition from QuestDB's table, where every column is optional but a symbol column that
-            never held a null, and says nothing of ASCII; ``schema`` takes both from the file.
-        null_free: Whether the column is known to hold no null; counts with ``encode`` only.
+        path: ``encode`` takes the repetition from QuestDB's table and omits ASCII; every column is optional there, except
+            symbol columns that never had a null. ``schema`` takes both from the file.
+        null_free: Whether the column is known to have no nulls; only used with ``encode``.
 
     Raises:
         Malformed: A FIXED_LEN_BYTE_ARRAY without a length.
@@ -302,13 +302,13 @@ def chunk_of(
     bloom: bytes | ExternalBloom | None = None,
     where: str = "footer",
 ) -> tuple[SnapshotChunk, list[tuple[str, str]]]:
-    """The description of one column chunk, and name and reason of each thing that is left out.
+    """The description of one column chunk, and name and reason of each fact that is left out.
 
     Args:
         chunk: The chunk.
         field: Its column.
         code: TYPE of the column.
-        is_questdb: Whether QuestDB wrote the file; its bounds are exact though the footer does not say so.
+        is_questdb: Whether QuestDB wrote the file; its bounds are exact although the footer does not state that.
         bloom: Its bloom filter.
         where: Field path of the chunk, for errors.
 
@@ -320,7 +320,7 @@ def chunk_of(
     statistics = facts.statistics or Statistics()
     bounds = bounds_of(statistics, field.leaf.element, code)
     assumed = is_questdb or facts.type in WIDTHS
-    """Fixed widths are not cut short, so that their bounds occur; for text that is not known."""
+    """Whether the bounds are exact if the footer does not say: values of fixed width are never truncated, but text may be."""
     min_exact, max_exact = statistics.is_min_value_exact, statistics.is_max_value_exact
     start = chunk_start(chunk)
     described = SnapshotChunk(
@@ -370,7 +370,7 @@ def encodings_of(facts: ColumnMetaData) -> int:
 
 
 def _known(count: int | None) -> int | None:
-    """A count of the statistics; a negative one says nothing."""
+    """A count of the statistics; ``None`` for a negative one, which has no meaning."""
     return count if count is not None and count >= 0 else None
 
 
