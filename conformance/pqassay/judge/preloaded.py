@@ -61,7 +61,7 @@ def _little_more_memory() -> Generator[None]:
 
 
 def _unless_left_alone(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Report what ends a worker that has not begun, unless it is that who wanted it has ended."""
+    """Report an error that ends a worker before it begins, unless its parent has already ended."""
     if not issubclass(kind, (EOFError, OSError)):
         sys.__excepthook__(kind, error, trace)
 

@@ -147,7 +147,7 @@ pandas_rule = CopyRules("frame of pandas", PANDAS_KEY, pandas_faults, readable="
 
 @pandas_rule("PQF-118")
 def pandas_copy_can_be_read() -> None:
-    """pandas builds the frame from it, and reads nothing if that fails."""
+    """The frame is built from it, and pandas reads nothing if that fails."""
 
 
 @pandas_rule("PQF-119")
@@ -157,7 +157,7 @@ def pandas_index_is_in_the_file() -> None:
 
 @pandas_rule("PQF-144")
 def pandas_copy_has_types_of_the_columns() -> None:
-    """pandas converts the column to this type: the conversion fails, or returns other values."""
+    """The column is converted to this type by pandas: the conversion fails, or returns other values."""
 
 
 geo_rule = CopyRules("GeoParquet document", GEO_KEY, geo_faults, readable="PQF-120")
