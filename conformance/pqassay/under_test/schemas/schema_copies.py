@@ -68,7 +68,7 @@ _SCHEMA = next(field.id for field in FileMetaData.fields if field.name == "schem
 
 
 class Copies:
-    """What was found in the copies of one kind.
+    """The faults of the copies of one kind.
 
     Args:
         find: Finds the faults of a copy.
