@@ -1,4 +1,4 @@
-"""Checks of the log itself, tier ``meta``: what cannot be read, and what a commit says twice."""
+"""Checks of the log itself, tier ``meta``: unreadable parts, and repetitions in a commit."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ KNOWN = (*PRIMITIVE_TYPES, *NESTED)
 
 @rule("DLT-001", of=TABLE)
 def lines_are_objects(table: DeltaTable) -> Iterator[Violation]:
-    """A reader that does not understand a line does not read the table."""
+    """Readers refuse a table with a line that they cannot parse."""
     return broken_by_reading(table, "DLT-001")
 
 
 @rule("DLT-002", of=TABLE)
 def versions_are_contiguous(table: DeltaTable) -> Iterator[Violation]:
-    """It is not known what a missing commit added or removed."""
+    """The content of a missing commit is unknown."""
     return broken_by_reading(table, "DLT-002")
 
 
 def has_checkpoint(table: DeltaTable) -> bool:
-    """Whether there is a checkpoint at all."""
+    """Whether a checkpoint exists."""
     return table.has_checkpoint
 
 
 @rule("DLT-003", of=TABLE, only=has_checkpoint)
 def checkpoints_can_be_read(table: DeltaTable) -> Iterator[Violation]:
-    """The commits before it may be gone."""
+    """The commits before the checkpoint may be deleted."""
     return broken_by_reading(table, "DLT-003")
 
 
 @rule("DLT-004", of=TABLE)
 def the_table_is_described(table: DeltaTable) -> Iterator[Violation]:
-    """Without these there is no schema, and readers do not know which features they need."""
+    """Without these, there is no schema, and readers do not know the required features."""
     return broken_by_reading(table, "DLT-004")
 
 
@@ -52,7 +52,7 @@ def the_schema_can_be_read(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-006", of=TABLE)
 def no_path_is_repeated_in_a_commit(table: DeltaTable) -> Iterator[Violation]:
-    """Actions of a commit have no order: every reader decides for itself which of two counts."""
+    """Actions of a commit are unordered, so each reader decides which of two it uses."""
     for one in table.state.repetitions:
         said = f"a second {one.kind} action of one commit has the path {one.path}"
         place, expected = one.place.below("path"), f"one {one.kind} action for {one.path}"
@@ -61,7 +61,7 @@ def no_path_is_repeated_in_a_commit(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-048", of=TABLE)
 def no_commit_describes_the_table_twice(table: DeltaTable) -> Iterator[Violation]:
-    """Actions of a commit have no order: every reader decides for itself which of two counts."""
+    """Actions of a commit are unordered, so each reader decides which of two it uses."""
     for one in table.state.doubles:
         of = f" of {one.path}" if one.path else ""
         said = f"a commit has a second {one.kind} action{of}"
@@ -71,7 +71,7 @@ def no_commit_describes_the_table_twice(table: DeltaTable) -> Iterator[Violation
 
 @rule("DLT-047", of=TABLE, only=lambda table: any(name in table.state.features for name in TYPE_WIDENING))
 def types_changed_as_they_may(table: DeltaTable) -> Iterator[Violation]:
-    """A reader that does not know a change must not read the table."""
+    """A reader that does not support a change must not read the table."""
     state = table.state
     for column in state.schema.columns:
         if column.changes is None:
@@ -86,7 +86,7 @@ def types_changed_as_they_may(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-054", of=TABLE)
 def types_are_known(table: DeltaTable) -> Iterator[Violation]:
-    """A reader that does not know a type does not read the table."""
+    """A reader that does not know a type refuses the table."""
     state = table.state
     for column in state.schema.columns:
         if column.type not in KNOWN and column.decimal is None:
