@@ -143,7 +143,7 @@ def _sums(entries: Sequence[Entry]) -> _Sums:
 def _summary_counts(
     table: IcebergTable, counts: Mapping[str, tuple[int, str]], words: str
 ) -> Iterator[Violation]:
-    """Compare the counts in the summary of the snapshot with true counts;
+    """Compare the counts in the summary of the snapshot with true counts.
 
     ``words`` name what is counted. Raises `NotApplicable` without counts.
     """
