@@ -60,9 +60,7 @@ def refreshed(text: str, entries: Mapping[str, Observation]) -> str:
     for number, line in enumerate(lines):
         if (found := FINDING.match(line)) is not None:
             rule = found[1]
-        elif line and not line.startswith(
-            " "
-        ):  # the finding ends with the block, or at the next topic
+        elif line and not line.startswith(" "):  # the finding ends with the block, or at the next topic
             rule = ""
         elif line.startswith(LABEL) and rule in entries and not line.startswith(OF_SHAPE):
             lines[number] = f"{LABEL}{entries[rule].summary.sentence}"
