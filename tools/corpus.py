@@ -1,11 +1,11 @@
-"""Judge the Parquet files and tables of another project's checkout, and compare the verdicts with its owners' labels.
+"""Judge the Parquet files and tables of a checkout of others, and compare the verdicts with what its owners call good and bad.
 
-python tools/corpus.py DIR                              e.g. a checkout of parquet-testing
-python tools/corpus.py DIR --bad '*/fuzzed/*' --json    declare more files bad; print JSON
-make corpus DIR=../parquet-testing                      the same, in the virtual environment
+    python tools/corpus.py DIR                              e.g. a checkout of parquet-testing
+    python tools/corpus.py DIR --bad '*/fuzzed/*' --json    declare more files bad; print JSON
+    make corpus DIR=../parquet-testing                      the same, in the virtual environment
 
-Each file is judged at tier values and read by two independent readers, each in a process with a time limit. Rows are compared in their
-canonical form. The lists:
+Each file is judged at tier values and read by two independent readers, each in a process with a time limit.  Rows are compared in their canonical
+form.  What is listed:
 
 * ``failed``: files and tables that break a rule though their owners call them good;
 * ``passed``: files in which nothing is wrong, though their owners call them bad;

@@ -1,16 +1,15 @@
-"""Rewrite the golden cases of foreign software, ``golden_files/interop/<software>-<version>``, and compare manifests with reports.
+"""Let foreign software write its golden cases again, ``golden_files/interop/<software>-<version>``, and compare manifests with reports.
 
-python tools/foreign_golden.py write [FOLDER] [SOFTWARE ...]
-python tools/foreign_golden.py remarks [--accept]
+    python tools/foreign_golden.py write [FOLDER] [SOFTWARE ...]
+    python tools/foreign_golden.py remarks [--accept]
 
-``write`` follows the manifests of the newest version of each software: it takes their rows and runs their steps, with the installed
-version. Another version gets another folder, since golden files are never replaced. Software that is not installed is named and skipped.
-arrow-rs is written through the package ``arro3-io``, which nothing else here needs. A new case begins with a manifest that has rows and
-steps. The files of Spark differ from one Java process to the next in the order in which the footer lists the encodings of a chunk.
+``write`` does what the manifests of the newest version of each software state: it takes their rows and runs their steps, with the version that
+is installed.  Another version gets another folder, for golden files are kept, not replaced.  What is not installed is named and left out.
+arrow-rs is written through the package ``arro3-io``, which nothing else here needs.  A new case begins with a manifest that has rows and steps.
+The files of Spark differ from one Java process to the next in the order in which the footer lists the encodings of a chunk.
 
-``remarks`` judges every case of foreign software, and prints differences between the manifest and the report or the museum. With
-``--accept``, the manifest takes over the report, unless a FAIL or WARN is new. That is a mistake of a rule or a discovery, which a person
-must examine.
+``remarks`` judges every case of foreign software, and says where the report or the museum and the manifest differ. With ``--accept`` the
+manifest takes the report's word, unless a FAIL or WARN is new: that is a mistake of a rule or a discovery, and a person has to look at it.
 """
 
 from __future__ import annotations

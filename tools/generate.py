@@ -1,11 +1,11 @@
-"""Write every generated file of this repository: ``make generate``.
+"""Write every file that is computed from others of this repository: ``make generate``.
 
-python tools/generate.py                        write what differs from what it is computed from
-python tools/generate.py --check                write nothing; name what is stale, and fail if anything is
-python tools/generate.py schemas "null scores"  these alone
+    python tools/generate.py                        write what differs from what it is computed from
+    python tools/generate.py --check                write nothing; name what is stale, and fail if anything is
+    python tools/generate.py schemas "null scores"  these alone
 
-Measurements and answers of engines have their own commands, which store figures. This command writes the pages with these figures. A test
-runs the check.
+What is measured on a machine, or asks engines, has a command of its own, which stores its figures; the pages that show them
+are made here.  A test runs the check.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
-"""Run the console and Python blocks of a guide, in order, and compare their output with the page.
+"""Run the console and Python blocks of a guide, in order, and compare what they print with what the page shows.
 
-python tools/guide_sessions.py docs/guide/pm.md            compare
-python tools/guide_sessions.py docs/guide/pm.md --write    put what was printed into the page
-python tools/guide_sessions.py docs/guide/query.md --spark with a session of Spark
+    python tools/guide_sessions.py docs/guide/pm.md            compare
+    python tools/guide_sessions.py docs/guide/pm.md --write    put what was printed into the page
+    python tools/guide_sessions.py docs/guide/query.md --spark with a session of Spark
 
-Blocks run in a new folder with links to ``golden_files`` and ``tools``, on data that the page itself creates. A ``text`` block after a
-``python`` block is the output of the latter. A block with a title, such as ``title="driver.py"``, is not run but written to the file of
-this name. If it includes a file of the repository (``--8<-- "examples/row_bitmap.py"``), that file is copied. A line ``…`` (or ``...``)
-matches any lines, and ``…`` within a line any text; a block that still matches is not rewritten. A block after the comment ``<!-- not run:
-why -->`` is skipped. A block after ``<!-- needs Spark -->``, or with a command ``pqassay spark``, runs only in a session of Spark. A Python
-block after ``<!-- reads damaged files -->`` runs in a separate process with a time limit, since libraries may hang. So do commands that
-need a shell.
+Blocks run in a folder of their own that holds links to ``golden_files`` and ``tools``, from the data that the page itself makes.  A block of
+language ``text`` behind one of ``python`` is what that one prints.  A block with a title, such as ``title="driver.py"``, is not run but
+written to the file of this name; where it names a file of the repository (``--8<-- "examples/row_bitmap.py"``), that is copied.  A line ``…`` (or ``...``) of a page stands for any lines, and ``…`` within a line for any text; where
+such a block still fits, it is not rewritten.  A block behind the comment ``<!-- not run: why -->`` is passed over.  One behind
+``<!-- needs Spark -->``, or with a command ``pqassay spark``, runs only where there is a session.  One in Python behind ``<!-- reads damaged
+files -->`` runs in a process with a limit of time, with names of its own, since libraries may hang there.  So does what takes a shell.
 """
 
 from __future__ import annotations

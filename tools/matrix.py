@@ -1,11 +1,11 @@
-"""Ask every implementation about every golden file, and every reader about the files of each writer: ``make matrix``.
+"""Ask every implementation about every golden file, and what each writes about all that read: ``make matrix``.
 
-python tools/matrix.py [NAME ...] [--expectations] [--older]
+    python tools/matrix.py [NAME ...] [--expectations] [--older]
 
-Without names, all built implementations are asked. With names, only these are asked; the others write files for them and read their files.
-The results go to ``docs/data/results``: one file for each implementation and version, with failures, effects of well-formed lies, digests,
-tools and the date; and ``exchange.json`` with the answers of each reader about the files of each writer. Skipped implementations are
-printed.
+Without names, all implementations that are built are asked; with names, these, and the others that are built write for them and
+read what they write.  The results go to ``docs/data/results``: one file for each
+implementation and version, with what was not passed, what well-formed lies did, digests, tools and the date; and
+``exchange.json``, in which files of each writer are read by each reader.  What is skipped is said.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Check, index and query with several releases of Spark, in a normal session and over Spark Connect: ``make matrix-spark``.
+"""Check, index and query with several releases of Spark, with a session of their own and over Spark Connect: ``make matrix-spark``.
 
-python tools/matrix_spark.py [VERSION ...]
+    python tools/matrix_spark.py [VERSION ...]
 
-Each release gets a virtual environment in ``.venv/spark-VERSION``, and a server of Spark Connect on this machine. A check of a folder of
-golden files must have the same findings as ``pqassay check``. The answers go to ``docs/data/spark_versions.json``;
-``docs/guide/spark-where.md`` shows it on the site.
+Each release gets a virtual environment in ``.venv/spark-VERSION``, and a server of Spark Connect on this machine.  What a
+check finds in a folder of golden files must be what ``pqassay check`` finds there.  The answers go to
+``docs/data/spark_versions.json``; ``docs/guide/spark-where.md`` shows it on the site.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Measure which false facts pqassay finds, and write ``docs/data/recall.json``, which the page ``docs/recall.md`` shows on the site.
 
-python tools/recall.py                      measure all kinds, then 100,000 random damages
-python tools/recall.py --damages 2000       as many random damages; 0 for none
+    python tools/recall.py                      measure all kinds, then 100,000 random damages
+    python tools/recall.py --damages 2000       as many random damages; 0 for none
 
-A kind is one field of one structure and its change. `recall_kinds` makes the mutations, and `recall_inside` those of parts without a named
-field. Each file is checked at tier ``values``; findings beyond those of the good file count. A kind without a finding needs a reason in
-``docs/data/recall_reasons.toml``; otherwise, the exit status is 1.
+A kind is one field of one structure and what happens to it; `recall_kinds` makes the mutations, and `recall_inside` what no field is named for.  Each is checked at tier
+``values``; what is reported beyond what the good file has counts as found.  A kind without a finding needs a
+reason in ``docs/data/recall_reasons.toml``: without one, this ends with exit status 1.
 """
 
 from __future__ import annotations

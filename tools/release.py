@@ -1,10 +1,10 @@
 """Build a release into ``dist/``: the sdist, the wheel, their checksums, and the notes from the changelog.
 
-python tools/release.py            refuse unless the tree is clean and the changelog has this version
-python tools/release.py --draft    build what is there, with the notes of *Unreleased*
+    python tools/release.py            refuse unless the tree is clean and the changelog has this version
+    python tools/release.py --draft    build what is there, with the notes of *Unreleased*
 
-The wheel is installed into a fresh virtual environment with its requirements. There it must judge a good and a damaged file, and test its
-own reference. At the end, ``dist/`` is replaced atomically; a failure keeps the old one.
+The wheel is installed into a fresh virtual environment, with what it requires, and has to judge a good and a damaged file
+and to test its own reference there.  ``dist/`` is replaced at the end, as a whole: what fails leaves the old one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Begin a revision of the golden cases, or freeze it: ``python tools/revisions.py NUMBER [--freeze]``.
 
-Its list has all current golden cases. A frozen revision is never rewritten. `CURRENT` in `pqassay_spec.golden.revision` names the current
-one. `contents` updates the digests of drafts, but adds no case.
+Its list has all golden cases of today.  A frozen revision is not written again.  `CURRENT` in `pqassay_spec.golden.revision` names
+the current one.  `contents` keeps the digests of drafts up to date and adds no case.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Run tests that depend on the date, the time zone, the locale or the umask, under other settings of these.
+"""Run the tests that the calendar, the time zone, the locale or the umask could disturb as if it were another day and another place.
 
-python tools/run_elsewhen.py                        every setting, and the tests that are listed here
-python tools/run_elsewhen.py --setting "+ 1 day"    one of them
-python tools/run_elsewhen.py tests/conformance      other tests
+    python tools/run_elsewhen.py                        every setting, and the tests that are listed here
+    python tools/run_elsewhen.py --setting "+ 1 day"    one of them
+    python tools/run_elsewhen.py tests/conformance      other tests
 
-Prints one line about each setting with the names of failed tests, then pytest's output about them; fails if any test failed. `make
-test-elsewhen` calls this with the Python of its virtual environment.
+Says one line about each setting, with the names of the tests that failed, and fails if any did; what pytest wrote about them follows.
+`make test-elsewhen` calls this with the Python of its virtual environment.
 
-The library of ``faketime``, with a small one of ours that needs a C compiler, sets the clock in the tests and in their child processes. The
-clock keeps running, and the monotonic clock for waiting is not changed. Files keep their system times, so they look old if the clock is
-ahead: a test that needs a file of a certain age must set it.
+The library of the program ``faketime`` sets the clock, in the tests and in what they start, together with a small one of ours, which takes a
+C compiler.  The clock goes on, and the monotonic one, by which programs wait, is left alone.  Files keep the times that the system gives them,
+so that where it is later they are old: a test that needs a file of a certain age gives it that age.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Run tests repeatedly on a busy machine, and list those with varying results.
+"""Run tests on a busy machine, again and again, and list those that did not do the same each time.
 
-python tools/run_loaded.py                     each test that waits 20 times, the long ones 5 times, the others once
-python tools/run_loaded.py --part 2/6          a sixth of the modules
-python tools/run_loaded.py --times 1           the whole suite once
-python tools/run_loaded.py --busy 0 --times 1  on a quiet machine
-python tools/run_loaded.py tests/docs          these tests only
+    python tools/run_loaded.py                     each test that waits 20 times, the long ones 5 times, the others once
+    python tools/run_loaded.py --part 2/6          a sixth of the modules
+    python tools/run_loaded.py --times 1           the whole suite once
+    python tools/run_loaded.py --busy 0 --times 1  on a quiet machine
+    python tools/run_loaded.py tests/docs          these tests only
 
-Twice as many busy processes as cores run beside the tests. The tests are in random order, by a seed that is printed and that ``--seed``
-repeats. ``tests/repeated.py`` defines which tests wait, and how often a test runs. Each run is a line of a file, ``--runs``, by default
-``.venv/loaded.jsonl``; a test that failed in any run makes the exit status 1.
+Beside the tests run twice as many busy processes as there are cores.  The tests are in random order, by a seed that is printed and that
+``--seed`` repeats.  What waits, and how often a test runs, is said in ``tests/repeated.py``.  Each run is a line of a file, ``--runs``,
+by default ``.venv/loaded.jsonl``; a test that failed in any run makes the exit status 1.
 """
 
 from __future__ import annotations

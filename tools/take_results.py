@@ -1,8 +1,8 @@
-"""Store submitted results: ``python tools/take_results.py FILE --from URL --by WHO [--name NAME]``.
+"""Take in results that others produced: ``python tools/take_results.py FILE --from URL --by WHO [--name NAME]``.
 
-FILE is the output of ``pqassay suite run --format json --output FILE`` on another machine. It is checked against the schema, the cases of
-its revision and its own counts. Accepted results are stored as ``docs/data/results/<name>/<version>.json``, marked as submitted.
-``--check`` prints what would happen, and writes nothing.
+FILE is what ``pqassay suite run --format json --output FILE`` wrote elsewhere.  It is held to the schema, to the cases of its
+revision and to its own counts; what passes is kept as ``docs/data/results/<name>/<version>.json``, marked as submitted.
+``--check`` says what would happen, and writes nothing.
 """
 
 from __future__ import annotations

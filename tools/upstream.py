@@ -1,12 +1,12 @@
 """Compare checkouts of the projects whose texts rules come from with what is stored of the pinned texts.
 
-make upstream CHECKOUT="../parquet-format ../iceberg"          what changed, and which rules cite it
-make upstream CHECKOUT=../iceberg UPSTREAM=--fill              store digests of a checkout that is at the pinned commit
-make upstream CHECKOUT=../iceberg UPSTREAM=--sentences         store its normative sentences alone, whatever its commit
+    make upstream CHECKOUT="../parquet-format ../iceberg"          what changed, and which rules cite it
+    make upstream CHECKOUT=../iceberg UPSTREAM=--fill              store digests of a checkout that is at the pinned commit
+    make upstream CHECKOUT=../iceberg UPSTREAM=--sentences         store its normative sentences alone, whatever its commit
 
-``docs/data/upstream.json`` stores digests, never text: of the sections that rules cite, and of each normative sentence, with the rules that
-test it or the reason why no rule does. It also has the names of files. The exit status is 1 if anything changed, or if a sentence has
-neither rule nor reason.
+``docs/data/upstream.json`` stores digests, never text: of the sections that rules cite, and of each sentence that demands
+something, with the rules that test it or the reason why none does.  Besides, it has the names of files.  The exit status is 1 if
+anything changed, or if a sentence has neither rule nor reason.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Checkout(NamedTuple):
 
     @classmethod
     def of(cls, folder: Path) -> Checkout:
-        """Identify a checkout from its folder. Raises `ValueError` if it is none of the repositories."""
+        """Identify a checkout from its folder. Raises `ValueError` if it belongs to no known repository."""
         repository = next((name for name, (mark, _) in FILES.items() if (folder / mark).is_file()), None)
         if repository is None:
             marks = ", ".join(mark for mark, _ in FILES.values())

@@ -1,11 +1,11 @@
-"""Ask engines about false claims of tables: ``python tools/write_table_engines.py --ask [FAMILY] [--new]``.
+"""Ask engines what they make of false claims of tables: ``python tools/write_table_engines.py --ask [FAMILY] [--new]``.
 
-The measurements are stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages. ``--ask`` measures one
-family of golden tables (``dlt``, ``ice``) or both; with ``--new``, only tables that were not asked about, or whose bytes have changed.
-Every engine is asked about each golden table with a false claim, and about its healthy original. The result of each rule is also stored in
-the table of observations. This needs all engines, Spark in a release for which both formats have packages, and Java:
+What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures again, one
+family of golden tables (``dlt``, ``ice``) or both, with ``--new`` those that were not asked about, or whose bytes have changed since: each golden table
+with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each rule in the
+table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
 
-pip install '.[engines]' daft chdb 'pyspark==4.1.*'
+    pip install '.[engines]' daft chdb 'pyspark==4.1.*'
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def segment_of(names: Mapping[str, int], version: int | None = None) -> Segment:
 def complete_checkpoints(names: Mapping[str, int]) -> dict[int, tuple[str, ...]]:
     """The files of one complete checkpoint for each version that has one.
 
-    Of several, a checkpoint in a single file is preferred, then the last by name.
+    If a version has several, a checkpoint in a single file is preferred, then the last by name.
     """
     parts_by_checkpoint: dict[tuple[int, int, str], dict[int, str]] = defaultdict(dict)
     for name in names:
