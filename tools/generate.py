@@ -80,7 +80,7 @@ class GoldenFiles(Derived):
     """The golden files, whose own writer removes obsolete ones and keeps cases of other software."""
 
     def update(self, *, write: bool) -> list[str]:
-        """See `Derived`; the folders of the cases."""
+        """Update the golden files if ``write`` is set; return the folders of stale cases."""
         folder = ROOT / "golden_files"
         files = write_golden_files(folder, dry_run=not write)
         changed, _, removed = write_golden_tables(folder, dry_run=not write)

@@ -19,7 +19,7 @@ COMPARE = "compare the values with their source"
 """The first thing to do about a finding in which a claim contradicts values."""
 
 COMPARE_FIRST = f"{COMPARE}: either they or the metadata may be wrong"
-"""`COMPARE` with the reason. After removal of the claim, no sign of damaged values is left."""
+"""`COMPARE` with its reason: without the claim, nothing would show that the values may be damaged."""
 
 COMPARE_BEFORE = f"{COMPARE}: what the remedy removes may be all that shows that they are damaged"
 """`COMPARE` for a rule that does not check values, but whose remedy removes claims about them."""

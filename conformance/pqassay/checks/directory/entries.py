@@ -95,7 +95,7 @@ def numbers_are_listed(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-008", of=DIRECTORY)
 def reserved_fields_are_zero(directory: DirectoryUnderTest) -> Iterator[Violation]:
-    """A later version may give them a meaning that this writer did not intend."""
+    """A later version may give reserved fields a meaning that this writer did not intend."""
     header = grammar.HEADER.parse(directory.directory.data)
     if header.reserved:
         leaves = grammar.trace_directory(directory.data)

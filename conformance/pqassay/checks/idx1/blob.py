@@ -149,7 +149,7 @@ Find = Callable[[FileUnderTest], Sequence[EmbeddedIndex]]
 
 
 def _with(key: str) -> Find:
-    """The finder of an index in a file with a key."""
+    """A function that finds the index of a file that has a key."""
 
     def find(file: FileUnderTest) -> Sequence[EmbeddedIndex]:
         index = file.part(EmbeddedIndex)

@@ -251,7 +251,7 @@ def _json_faults(values: ChunkValues) -> JsonFaults:
 
 
 def _json(form: str, place_of: Callable[[JsonFaults], int | None]) -> Claim:
-    """The claim that all values that are parsed are JSON; ``place_of`` gives the place of a value that is not."""
+    """The claim that all parsed values are JSON; ``place_of`` gives the place of a value that is not JSON."""
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
         faults = values.remembered(_json_faults)
