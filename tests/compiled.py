@@ -8,10 +8,12 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from _pytest.assertion import rewrite  # no public module says where pytest keeps what it compiles, and how
 from _pytest.assertion.rewrite import assertstate_key
+from hypothesis.internal.constants_ast import constants_from_module  # no public module says so
 
 from places import ROOT
 
@@ -31,6 +33,8 @@ def compile_all(config: pytest.Config) -> None:
         return
     for folder in FOLDERS:
         compileall.compile_dir(ROOT / folder, quiet=2, rx=TESTS)  # what is wrong with one says its import
+        for path in (ROOT / folder).rglob("*.py"):
+            keep_constants(path)
     for path in rewritten():
         rewrite_one(path, config)
 
@@ -53,6 +57,13 @@ def rewrite_one(path: Path, config: pytest.Config) -> None:
         return  # its import says so
     if rewrite.try_makedirs(folder):
         rewrite._write_pyc(config.stash[assertstate_key], code, source_hash, target)
+
+
+def keep_constants(path: Path) -> None:
+    """Have Hypothesis store the constants of a module, from which it draws: each process would look for them in all modules."""
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    constants_from_module(module)
 
 
 def hash_in(compiled: Path) -> bytes:

@@ -158,8 +158,11 @@ class SharedProcesses:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SharedProcesses())
-    if config.getoption("numprocesses", default=None) and not hasattr(config, "workerinput"):
-        compile_all(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    compile_all(config)
 
 
 BEFORE = pytest.StashKey[set[int]]()

@@ -15,6 +15,7 @@ import datetime as dt
 import difflib
 import hashlib
 import json
+import os
 import platform
 import re
 import subprocess
@@ -100,6 +101,7 @@ def asked(
     settings = Settings(
         one.argv,
         Limits(one.timeout),
+        jobs=one.jobs or os.cpu_count() or 1,
         shipped=one.name,
         shown=one.command,
         queries=one.queries,
@@ -112,18 +114,20 @@ def asked(
         if sys.stderr.isatty():
             print(f"\r{one.name}: {done} of {total} {case[:50]:50}", end="", file=sys.stderr)
 
-    report = run(cases, settings, revision=revision, progress=progress)
+    varying = tuple(entry for entry in expectations(one).entries if entry.varies)
+    report = run(cases, settings, Expectations(varying, narrowed=True), revision=revision, progress=progress)
     if sys.stderr.isatty():
         print(file=sys.stderr)
     return replace(report, date=dt.datetime.now(dt.UTC).date().isoformat(), tools=tools(one))
 
 
-ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
+ADDRESS = re.compile(r"\b0x(?:[0-9a-fA-F]{6,}|[0-9a-fA-F]+(?=\?))")
+THREAD = re.compile(r"(?<=') \(\d+\)(?= panicked at )")
 
 
 def anonymous(text: str | None) -> str | None:
     """A text without parts that differ between runs or machines."""
-    return text and ADDRESS.sub("0x…", without_folders(text))
+    return text and THREAD.sub("", ADDRESS.sub("0x…", without_folders(text)))
 
 
 def kept(report: RunReport) -> RunReport:
@@ -135,6 +139,7 @@ def kept(report: RunReport) -> RunReport:
             actual=anonymous(result.actual),
             stderr=anonymous(result.stderr),
             cause=anonymous(result.cause),
+            pin=None if result.is_good else result.pin,  # which no expectation compares
         )
         for result in report.results
         if result.outcome != "passed"
@@ -157,6 +162,12 @@ def keep(name: str, report: RunReport, folder: Path = RESULTS) -> Path | None:
     return path
 
 
+def expectations(one: Implementation) -> Expectations:
+    """The expected failures of an implementation."""
+    path = one.folder / EXPECTATIONS
+    return parse(path.read_bytes()) if path.exists() else Expectations()
+
+
 def foretell(one: Implementation, report: RunReport) -> list[str]:
     """Write the failures of an implementation as its expectations; comments by people stay if the failure is the same.
 
@@ -165,7 +176,7 @@ def foretell(one: Implementation, report: RunReport) -> list[str]:
     """
     path = one.folder / EXPECTATIONS
     head = f"# What {one.title} {report.driver.version} gets wrong. Written by tools/matrix.py; reasons may be bettered by hand.\n\n"
-    before = parse(path.read_bytes()) if path.exists() else Expectations()
+    before = expectations(one)
     results = [
         replace(result, reason=": ".join(filter(None, (result.reason, told(result)))))
         for result in kept(report).results

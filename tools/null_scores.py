@@ -57,6 +57,7 @@ FAKE_DRIVERS = {
     "repeats": Fake("answers as it did the first time", ("pix/no-pages*",), jobs=1),
     "bleeding": Fake("puts rows into the answer behind a refusal", ("pqf/pa*",), jobs=1),
     "every_fifth": Fake("answers every fifth time without rows", ("pix/no-pages*",), jobs=1),
+    "looks_up": Fake("reads nothing: has the rows of golden cases, by the digest of the file", ("pqf/p*",)),
     "hang": Fake("never answers", ("idx1/plain",), 0.02),
 }
 """The fakes by file name. Slow ones are asked about few cases."""

@@ -36,6 +36,14 @@ def test_only_0_and_3_are_no_crash(script: str, crash: str, tmp_path: Path) -> N
     assert crash == launched(script, tmp_path)[0]
 
 
+def test_a_driver_does_not_see_what_is_set_for_pqassay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PQASSAY_DRIVERS", "builds")
+
+    assert ("", "\n") == launched('echo "$PQASSAY_DRIVERS" >&2', tmp_path)
+
+
 WITH_A_CHILD = "sleep 100000 & echo $! > {0}/written; mv {0}/written {0}/child"
 """Starts a child that goes on, and writes its number into a file."""
 

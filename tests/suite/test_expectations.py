@@ -210,3 +210,36 @@ def test_any_reason_can_be_written_and_read_back(reason: str, outcome: Outcome) 
     (entry,) = parse(text.encode()).entries
 
     assert (reason or None, outcome) == (entry.reason, entry.outcome)
+
+
+VARIES = 'case = "made/a"\noperation = "decode"\nreason = "memory that was not filled"\nvaries = true\n'
+
+
+def test_what_varies_keeps_nothing_of_an_answer() -> None:
+    known = entries(f'{VARIES}outcome = "failed"\ncause = "wrong values"\n')
+    (once, *_), problems = known.compare([replace(FAILED, pin="rows 1", actual="1")])
+    (again, *_), others = known.compare([replace(FAILED, pin="rows 2", actual="2")])
+
+    assert ([], []) == (problems, others)
+    assert once == again
+    assert ("failed", "wrong values", True) == (once.outcome, once.reason, once.known)
+
+
+def test_what_passes_now_and_then_is_unstable_whatever_comes() -> None:
+    known = entries(f'{VARIES}outcome = "unstable"\n')
+    crashed = replace(CRASHED, case="made/a", severity=5)
+    comes = [known.compare([one]) for one in (FAILED, crashed, replace(PASSED, operation="decode"))]
+
+    assert [[]] * 3 == [problems for _, problems in comes]
+    assert 1 == len({repr(results) for results, _ in comes})
+    assert ("unstable", False) == (comes[0][0][0].outcome, comes[0][0][0].is_good)
+
+
+def test_what_varies_is_written_again_as_it_is() -> None:
+    for outcome, result in {"failed": FAILED, "unstable": CRASHED}.items():
+        before = entries(f'{VARIES.replace("made/a", result.case)}outcome = "{outcome}"\n')
+        results, _ = before.compare([replace(result, pin="rows 1")])
+
+        (again,) = parse(written(results, before).encode()).entries
+
+        assert before.entries == (replace(again, cause=None),)

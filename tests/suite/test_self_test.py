@@ -210,9 +210,19 @@ def passed(name: str, operation: str) -> int:
     )
 
 
-@pytest.mark.parametrize("name", ["shy", "repeats", "bleeding", "every_fifth"])
+@pytest.mark.parametrize("name", ["shy", "repeats", "bleeding", "every_fifth", "looks_up"])
 def test_no_fake_that_is_right_now_and_then_is_green(name: str) -> None:
     assert 1 == FAKES[name]["exit_code"]
+
+
+def test_who_looks_answers_up_is_wrong_about_a_new_file() -> None:
+    patient = Limits(seconds=60)
+    cases = select(GOLDENS, ("pqf/p*",))
+    done = run(cases, Settings([str(FAKE_FILES / "looks_up")], patient, only=("read", "scan")))
+
+    assert [("hello", f"{operation} of a new file is wrong") for operation in ("read", "scan")] == [
+        (result.case, result.reason) for result in done.results if not result.is_good
+    ]
 
 
 def test_who_answers_tests_for_null_alone_passes_no_case_of_comparisons() -> None:

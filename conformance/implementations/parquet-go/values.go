@@ -12,12 +12,24 @@ import (
 	"pqassay/protocol"
 )
 
-// annotation is the logical type of a type, which the library knows of converted types as well; nil if there is none.
+// annotation is the logical type of a type, which the library knows of converted types as well; nil if there is none, or one
+// with a unit of a later version.
 func annotation(typ parquet.Type) format.LogicalTypeValue {
-	if logical := typ.LogicalType(); logical != nil {
-		return logical.Value
+	logical := typ.LogicalType()
+	if logical == nil {
+		return nil
 	}
-	return nil
+	switch value := logical.Value.(type) {
+	case *format.TimeType:
+		if value.Unit.Value == nil {
+			return nil
+		}
+	case *format.TimestampType:
+		if value.Unit.Value == nil {
+			return nil
+		}
+	}
+	return logical.Value
 }
 
 // leafValue is what a value that the library returned stands for.

@@ -17,13 +17,14 @@ from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 from pqassay.checks import Check, registry
 from pqassay.checks.by_example import Examples
 from pqassay.checks.conflicts import Conflict, explained
-from pqassay.checks.misplaced import FEW, cause_of
+from pqassay.checks.misplaced import cause_of
 from pqassay.checks.subjects import Subject
 from pqassay.report.coverage import CRC
 from pqassay.report.model import FIRST_POSITIONS, HIDING, MOST_FILES, Untested
@@ -96,7 +97,12 @@ class Answer:
             return None
         if self.mistake:
             return Untested("tool", self.mistake)
-        return None if self.problem is None else Untested(self.problem.obstacle, str(self.problem))
+        if self.problem is None:
+            return None
+        reason = str(self.problem)
+        every = chain.from_iterable(each.reasons for each in self.hindrances.values())
+        further = dict.fromkeys(each for each in every if each != reason)
+        return Untested(self.problem.obstacle, reason, tuple(further))
 
     @property
     def trouble(self) -> str | None:
@@ -186,17 +192,36 @@ def _have_one_cause(file: FileUnderTest, answers: Answers) -> bool:
     ]
     count = sum(group.count for group in groups)
     merged = BrokenPlaces(None, first, count, row_groups, also=set(cause.others))
-    answers.found[cause.rule].groups = {None: merged}
+    answers.found[cause.rule].groups = {} if cause.at else {None: merged}
+    for violation in cause.at:
+        answers.found[cause.rule].note(violation)
+    next(iter(answers.found[cause.rule].groups.values())).also = set(cause.others)
     for rule in cause.others:
         answers.found[rule].groups.clear()
         answers.found[rule].hinder(Broken(cause.rule))
     return True
 
 
+def _join_columns(file: FileUnderTest, answers: Answers) -> None:
+    """Join violations of all columns at the same fields outside columns into one: a number of the row group is wrong."""
+    for answer in answers.found.values():
+        groups = [*answer.groups.values()]
+        if len(groups) < 2 or any("columns[" in str(each.field) for each in groups[0].first):
+            continue
+        first = {(group.count, *((str(each.field), each.actual) for each in group.first)) for group in groups}
+        hidden = set[str]().union(*(each.columns for each in answer.hindrances.values()))
+        if len(first) == 1 and len(groups) + len(hidden) >= len(file.leaves):
+            joined = replace(
+                groups[0], column=None, first=[replace(each, column=None) for each in groups[0].first]
+            )
+            answer.groups = {None: joined}
+
+
 def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
     """Keep one of several rules that the same damage breaks; see `pqassay.checks.conflicts`."""
+    _join_columns(file, answers)
     broken = _broken_groups(answers)
-    if len(broken) >= FEW and _have_one_cause(file, answers):
+    if broken and _have_one_cause(file, answers):
         broken = _broken_groups(answers)
     weighed = _weighed_in(file)
     for rule_id, group in broken:
@@ -420,7 +445,7 @@ def _note_raised(
     elif isinstance(error, Unsupported):
         answer.failure = error.reason
     elif isinstance(error, NotChecked):
-        answer.hinder(error, _column(subject, thing))
+        answer.hinder(error, _column(subject, thing) if error.obstacle in HIDING else None)
     elif isinstance(error, FormatError):
         violation = violation_from(error, rule_id)
         answer.note(violation if subject is None else subject.placed(violation, thing))

@@ -48,6 +48,11 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     "DIR-036": ("DIR-033",),
     # Bytes that belong to another structure do not belong to a blob.
     "DIR-014": ("DIR-013",),
+    # If bytes were damaged or offsets swapped, neither of two structures of a chunk can be read.
+    "BLM-002": ("PIX-020",),
+    # A header contradicts the bytes of its levels.
+    "PQF-081": ("PQF-071",),
+    "PQF-159": ("PQF-070", "PQF-071", "PQF-141"),
     # A box that does not contain the coordinates does not contain their boxes.
     "PQF-143": ("PQF-182",),
     # Different copies of a schema are a key that occurs twice.

@@ -6,13 +6,15 @@ pages begin a constant number of bytes further on, or there are zeros in their p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, overlaps
 from pqassay.under_test.layout import COLUMN_INDEXES, FILTERS, OFFSET_INDEXES
 from pqassay.under_test.pages.walk import each_page
+from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import is_near
 from pqassay_spec.parquet.file import chunk_start
@@ -21,6 +23,9 @@ from pqassay_spec.rules.catalogue import file_rules
 
 OF_CHUNKS = ("PQF-001", "PQF-050", "PQF-051", "PQF-008", "PQF-009")
 """Rules that are broken if column chunks are misplaced; the first broken rule in this order is reported."""
+
+SECOND = "PQF-054"
+"""Is broken where a chunk goes on to the dictionary of the next one."""
 
 OF_STRUCTURES = {"PIX-010": OFFSET_INDEXES, "PIX-020": COLUMN_INDEXES, "BLM-002": FILTERS}
 """Rules that are broken if other structures are misplaced, each with its kind of structure."""
@@ -41,6 +46,9 @@ FEW_COLUMNS = 3
 """The least number of columns with bounds, if the bounds of all columns belong to other values."""
 
 
+MOST_ALONE = 16
+"""Chunks of which each is also tried alone in another place, and not only all together."""
+
 MOST_DRIFT = 256
 """The largest difference, in bytes, between the displacements of two chunks; every difference is tried."""
 
@@ -57,12 +65,14 @@ class Cause:
         reason: What happened, in words.
         remedy: What to do.
         others: The rules that it covers.
+        at: The places where the rule is broken, if they are others than those that were found.
     """
 
     rule: str
     reason: str
     remedy: str
     others: frozenset[str]
+    at: Sequence[Violation] = ()
 
 
 def cause_of(file: FileUnderTest, places: Places) -> Cause | None:
@@ -70,6 +80,8 @@ def cause_of(file: FileUnderTest, places: Places) -> Cause | None:
     if DISPLACED in places or not places.keys() & {*OF_CHUNKS[1:], *OF_STRUCTURES, *OF_STATISTICS}:
         return None
     try:
+        if (cause := _of_offsets(file, places)) is not None or sum(map(len, places.values())) < FEW:
+            return cause
         return _of_chunks(file, places) or _of_structures(file, places)
     except (FormatError, NotApplicable, NotChecked, OSError):
         return None
@@ -79,6 +91,95 @@ def _left(places: Places, speaker: str) -> frozenset[str]:
     """The broken rules that the reported rule covers: those that look beyond the footer."""
     beyond = {rule for rule in places if file_rules()[rule].tier != "footer" or rule in LEFT_BESIDE}
     return frozenset(beyond - {speaker})
+
+
+def _of_offsets(file: FileUnderTest, places: Places) -> Cause | None:
+    """The cause where chunks are whole in another place: an offset of one of their pages is missing or wrong."""
+    speaker = next((rule for rule in (*LEFT_BESIDE[:2], *OF_CHUNKS[1:3], SECOND) if rule in places), None)
+    if speaker is None:
+        return None
+    off = {each.field for both in overlaps(file.ranges) for each in both}
+    chunks = [chunk for chunk in file.part(ColumnChunks).all if _is_lost(file, chunk, off)]
+    fitted = _fitted(file, chunks)
+    if not fitted and len(chunks) <= MOST_ALONE:
+        alone = [wrong for chunk in chunks if (wrong := _fitted(file, [chunk]))]
+        fitted = alone[0] if len(alone) == 1 else []
+    columns = {violation.column for violation in fitted}
+    covered = {
+        rule
+        for rule, names in places.items()
+        if rule in (*OF_CHUNKS[1:], *LEFT_BESIDE, SECOND)
+        or (file_rules()[rule].tier != "footer" and columns >= names.keys())
+    }
+    return Cause(speaker, "", "", frozenset(covered - {speaker}), fitted) if fitted else None
+
+
+def _is_lost(file: FileUnderTest, chunk: ColumnChunkUnderTest, off: Collection[str]) -> bool:
+    """Whether a chunk shares bytes with another structure, leaves the body or has no pages where it should begin."""
+    start, size = chunk_start(chunk.chunk), chunk.facts.total_compressed_size
+    if start is None or size <= 0:
+        return False
+    if f"footer.{chunk.path}.meta_data.data_page_offset" in off or start + size > file.framing.footer_start:
+        return True
+    with suppress(NotChecked):
+        try:
+            return file.options.reaches("pages") and any(page.is_dictionary for page in chunk.pages[1:])
+        except FormatError as error:
+            return error.rule in OF_CHUNKS
+    return False
+
+
+def _fitted(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> list[Violation]:
+    """The wrong offsets, if all of some chunks fit in one after another behind what is before them; empty otherwise."""
+    fields = {f"footer.{chunk.path}.meta_data.data_page_offset" for chunk in chunks}
+    others = [given for given in file.ranges if given.field not in fields]
+    position, wrong = file.framing.body_start, list[Violation]()
+    for chunk in sorted(chunks, key=lambda each: each.facts.data_page_offset):
+        facts, size = chunk.facts, chunk.facts.total_compressed_size
+        for anchor in (facts.data_page_offset, facts.dictionary_page_offset or 0):
+            start = max([position, *(given.end for given in others if given.end <= anchor)])
+            end = start + size
+            is_free = not any(given.start < end and start < given.end for given in others)
+            if start <= anchor < end <= file.framing.footer_start and is_free:
+                break
+        else:
+            return []
+        position = end
+        try:
+            wrong += _wrong_offset(file, chunk, start, anchor)
+        except FormatError:  # other bytes are there
+            return []
+    return wrong
+
+
+def _wrong_offset(
+    file: FileUnderTest, chunk: ColumnChunkUnderTest, start: int, anchor: int
+) -> Iterator[Violation]:
+    """The offset that is wrong if a chunk begins elsewhere. Raises the errors of `each_page` if its pages are not there."""
+    facts = chunk.facts
+    data, dictionary = str(facts.data_page_offset), start if start < facts.data_page_offset else None
+    if anchor == facts.dictionary_page_offset:
+        data, dictionary = f"more than {start}", start
+    if file.options.reaches("pages"):
+        end = start + facts.total_compressed_size
+        pages = list(each_page(file.source, start, end, chunk.path, facts.num_values))
+        dictionary = start if pages[0].is_dictionary else None
+        data = str(next((page.offset for page in pages if page.is_data), start))
+    given = facts.dictionary_page_offset or None
+    name, expected, actual = "dictionary_page_offset", str(dictionary or "none"), str(given or "none")
+    if expected == actual:
+        name, expected, actual = "data_page_offset", data, str(facts.data_page_offset)
+    if expected == actual:
+        return
+    yield Violation(
+        f"the pages of {chunk} fit at offset {start}, but its {name} is {actual.replace('none', 'missing')}",
+        chunk.fields.facts / name,
+        expected,
+        actual,
+        column=chunk.column,
+        row_group=chunk.row_group,
+        remedy=f"write the file again, with the {name} of its pages",
+    )
 
 
 def _of_chunks(file: FileUnderTest, places: Places) -> Cause | None:
@@ -164,14 +265,27 @@ def _of_structures(file: FileUnderTest, places: Places) -> Cause | None:
     columns = {chunk.column for chunk in file.part(ColumnChunks).having("statistics")}
     are_others = len(columns) >= FEW_COLUMNS and columns == {name for rule in bounds for name in places[rule]}
     contradict = f"the bounds of all {len(columns)} columns contradict their values"
+    counts = {
+        rule: (sum(places.get(rule, {}).values()), file.part(ColumnChunks).count(kind))
+        for rule, kind in OF_STRUCTURES.items()
+    }
+    are_all = (
+        sum(0 < lost == total for lost, total in counts.values()) >= FEW
+    )  # of two kinds, if only one column has them
     for rule, kind in OF_STRUCTURES.items():
-        total, lost = file.part(ColumnChunks).count(kind), sum(places.get(rule, {}).values())
-        if lost >= FEW and 2 * lost > total:
+        lost, total = counts[rule]
+        if (lost >= FEW and 2 * lost > total) or (are_all and 0 < lost == total):
             reason = f"{lost:,} of {total:,} structures ({kind}) are not where the footer places them"
             if are_others:
                 reason = f"this footer belongs to another file: {reason}, and {contradict}"
                 return Cause(rule, reason, AGAIN, _left(places, rule))
-            return Cause(rule, reason, "", frozenset(places.keys() & OF_STRUCTURES) - {rule})
+            few = sum(places.get("PQF-008", {}).values()) < FEW  # the last one, if bytes were lost
+            others = {
+                other
+                for other in _left(places, rule)
+                if other[:3] in ("PIX", "BLM") or (few and other == "PQF-008")
+            }
+            return Cause(rule, reason, "", frozenset(others))
     if are_others:
         reason = f"{contradict}, as if the footer belonged to another file"
         others = {

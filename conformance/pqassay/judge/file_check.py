@@ -152,14 +152,14 @@ def check_source(
     file = FileUnderTest(source, options, kind, beside, pm_screens, plan.left_out, table=table, claims=claims)
     answers = answers_of(file, plan.questions)
     ordered = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
-    reasons: list[tuple[str, Obstacle, str]] = []
+    reasons: list[tuple[str, Untested]] = []
     broken: list[tuple[Rule, Answer]] = []
     for rule_id, answer in ordered:
         why = answer.why_not_checked
         if why is None:
             broken.append((file_rules()[rule_id], answer))
         else:
-            reasons.append((rule_id, why.obstacle, why.reason))
+            reasons.append((rule_id, why))
     findings = [_finding(rule, group, file) for rule, answer in broken for group in answer.groups.values()]
     gaps = _gaps(file, [(rule_id, answer.hindrances) for rule_id, answer in ordered if answer.hindrances])
     trouble = next((said for _, answer in ordered if (said := answer.trouble)), None)
@@ -222,10 +222,10 @@ def _planned(
 
 @lru_cache(maxsize=256)
 def _coverage(
-    plan: _Planned, tier: Tier, checked: frozenset[str], reasons: tuple[tuple[str, Obstacle, str], ...]
+    plan: _Planned, tier: Tier, checked: frozenset[str], reasons: tuple[tuple[str, Untested], ...]
 ) -> Coverage:
     """The rules by outcome, in the order of their ids. It is cached, since files of one lake share it."""
-    not_checked = {**plan.left_out, **{rule: Untested(obstacle, why) for rule, obstacle, why in reasons}}
+    not_checked = {**plan.left_out, **dict(reasons)}
     return Coverage(
         tier,
         sorted(checked.difference(not_checked)),

@@ -55,9 +55,14 @@ def unchecked(report: Report) -> list[Unchecked]:
     seen: Counter[Untested] = Counter()
     for key, coverage in report.coverages.items():
         left = {rule: why for rule, why in coverage.not_checked.items() if not is_excluded(rule, why)}
-        for rule, why in left.items():
+        each = [
+            (rule, Untested(why.obstacle, reason))
+            for rule, why in left.items()
+            for reason in (why.reason, *why.further)
+        ]
+        for rule, why in each:
             by_reason.setdefault(why, set()).add(rule)
-        for why in set(left.values()):
+        for why in {why for _, why in each}:
             seen[why] += files[key]
     found = [
         Unchecked(why.obstacle, why.reason, sorted(ids), seen[why])

@@ -190,10 +190,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Untested:
-    """The reason why a rule was not tested."""
+    """The reason why a rule was not tested, and further reasons for other parts of the file."""
 
     obstacle: Obstacle
     reason: str
+    further: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

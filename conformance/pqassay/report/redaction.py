@@ -62,7 +62,11 @@ def without_values(report: Report, salt: str | None = None) -> Report:
         name: replace(
             coverage,
             not_checked={
-                rule: Untested(why.obstacle, masked(why.reason, key))
+                rule: Untested(
+                    why.obstacle,
+                    masked(why.reason, key),
+                    tuple(masked(each, key) for each in why.further),
+                )
                 for rule, why in coverage.not_checked.items()
             },
         )

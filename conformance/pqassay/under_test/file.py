@@ -68,17 +68,26 @@ class Broken(NotChecked):
         self.rule = rule
 
 
+MOST_REASONS = 20
+"""The number of different reasons of one obstacle that are kept; each may name a column."""
+
+
 @dataclass
 class Hindrance:
     """One obstacle that prevented the test of one or more rules.
 
     Attributes:
-        reason: The first of the reasons.
+        reasons: The first different reasons.
         columns: The affected columns, if the obstacle concerns columns.
     """
 
-    reason: str
+    reasons: list[str]
     columns: set[str] = field(default_factory=set[str])
+
+    @property
+    def reason(self) -> str:
+        """The first of the reasons."""
+        return self.reasons[0]
 
 
 class Hindrances(dict[Obstacle, Hindrance]):
@@ -89,14 +98,25 @@ class Hindrances(dict[Obstacle, Hindrance]):
         if isinstance(problem, NotEverywhere):
             self.merge(problem.hindrances)
             return
-        hindrance = self.setdefault(problem.obstacle, Hindrance(str(problem)))
-        if column is not None and problem.hides_column:
-            hindrance.columns.add(column)
+        columns = {column} if column is not None and problem.hides_column else set[str]()
+        self._add(problem.obstacle, [str(problem)], columns)
 
     def merge(self, other: Hindrances) -> None:
         """Add the obstacles of another collection."""
         for obstacle, hindrance in other.items():
-            self.setdefault(obstacle, Hindrance(hindrance.reason)).columns.update(hindrance.columns)
+            self._add(obstacle, hindrance.reasons, hindrance.columns)
+
+    def _add(self, obstacle: Obstacle, reasons: Iterable[str], columns: set[str]) -> None:
+        hindrance = self.setdefault(obstacle, Hindrance([]))
+        hindrance.columns.update(columns)
+        for reason in reasons:
+            if len(hindrance.reasons) < MOST_REASONS and reason not in hindrance.reasons:
+                hindrance.reasons.append(reason)
+
+    def raise_any(self) -> None:
+        """Raise `NotEverywhere` if there is any."""
+        for obstacle, hindrance in self.items():
+            raise NotEverywhere(NotChecked(hindrance.reason, obstacle), self)
 
 
 class NotEverywhere(NotChecked):

@@ -416,7 +416,10 @@ def _metadata(table: Path) -> dict[str, Any] | None:
 
 
 def _coverage(stored: dict[str, Any]) -> Coverage:
-    untested = {rule: Untested(**why) for rule, why in stored["not_checked"].items()}
+    untested = {
+        rule: Untested(why["obstacle"], why["reason"], tuple(why.get("further", ())))
+        for rule, why in stored["not_checked"].items()
+    }
     return dataclasses.replace(Coverage(**stored), not_checked=untested)
 
 

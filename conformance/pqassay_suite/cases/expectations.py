@@ -13,6 +13,7 @@ matches nothing.
     reason = "lines() drops carriage returns"
     issue = "https://example.org/issues/7"
     expires = 2027-03-01
+    varies = true                         # optional: the library answers by chance; "unstable" then allows everything
     [expectation.answers]                 # optional: what came, of each case; `--write-expectations` writes it
     "idx1/carriage-return-last" = "rows 8fd0a3c1b2e4f567"
 """
@@ -53,6 +54,7 @@ class Expectation(Closed):
     reason: str | None = None
     issue: str | None = None
     expires: dt.date | None = None
+    varies: bool = False
     answers: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
     @property
@@ -77,10 +79,17 @@ class Expectation(Closed):
             and (result.outcome not in NEITHER or self.outcome == result.outcome)
         )
 
+    def stable(self, result: Result) -> Result:
+        """A result without what the next run answers in another way. An ``unstable`` one keeps nothing, not even a pass."""
+        if self.outcome != "unstable":
+            return dataclasses.replace(result, actual=None, stderr=None, query=None, answered=None, pin=None)
+        why = self.reason or ""
+        return Result(result.case, result.family, result.operation, "unstable", why, cause=self.cause)
+
     def disagreement(self, result: Result) -> str:
         """Difference between a result and this entry, in words; empty for none."""
         where = f"{result.case} {result.operation}"
-        if result.outcome == "passed" and self.outcome == "unstable":
+        if self.outcome == "unstable" and (self.varies or result.outcome == "passed"):
             return ""
         if result.outcome == "passed":
             return f"{where} passes now; remove the entry"
@@ -131,8 +140,9 @@ class Expectations:
                 problems.append(Problem(entry.name, disagreement))
                 compared.append(result)
             else:
-                known = True if result.outcome != "passed" else None
-                compared.append(dataclasses.replace(result, known=known))
+                stable = entry.stable(result) if entry.varies else result
+                known = True if stable.outcome != "passed" else None
+                compared.append(dataclasses.replace(stable, known=known))
         for number, entry in enumerate(self.entries):
             if entry.expires is not None and entry.expires < self.today:
                 problems.append(Problem(entry.name, f"expired on {entry.expires}"))
@@ -221,7 +231,7 @@ def _toml(entry: Expectation) -> str:
     lines = [f"[[{TABLE}]]"]
     for member in dataclasses.fields(Expectation):
         value = getattr(entry, member.name)
-        if value is not None and member.name != "answers":
+        if value is not None and value is not False and member.name != "answers":
             lines.append(f"{member.name} = {_value(value)}")
     if entry.answers:
         lines.append(f"[{TABLE}.answers]")
@@ -233,7 +243,7 @@ def _value(value: object) -> str:
     if isinstance(value, tuple):
         cases = [_text(case) for case in cast("tuple[str, ...]", value)]
         return cases[0] if len(cases) == 1 else "[\n  " + ",\n  ".join(cases) + ",\n]"
-    return str(value) if isinstance(value, dt.date) else _text(str(value))
+    return str(value).lower() if isinstance(value, bool | dt.date) else _text(str(value))
 
 
 def _text(text: str) -> str:

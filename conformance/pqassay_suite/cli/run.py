@@ -280,6 +280,7 @@ def _settings(named: NamedDriver, settings: Settings) -> Settings:
         return settings
     return dataclasses.replace(
         settings,
+        jobs=known.jobs or settings.jobs,
         queries=settings.queries or known.queries,
         fresh=known.fresh,
         shipped=known.label,

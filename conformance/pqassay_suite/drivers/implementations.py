@@ -69,6 +69,7 @@ class Implementation:
         build: Lines for a shell that build it, in its folder; empty for one that runs as it is.
         timeout: Seconds of processor time that a request may take.
         queries: Queries of a case that it is asked at most, of one that takes long for each.
+        jobs: Requests at once, of one whose answers depend on those before them; one for each processor by default.
         fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
         decoder: Name of the code that decodes its files: two that share it are not independent readers.
         package: The Python distribution whose releases `of_release` accepts; empty if none.
@@ -85,6 +86,7 @@ class Implementation:
     build: tuple[str, ...] = ()
     timeout: float = 10.0
     queries: int | None = None
+    jobs: int | None = None
     fresh: int = MOST_FRESH
     decoder: str = ""
     package: str = ""

@@ -127,7 +127,7 @@ class Launcher:
                 stdout=subprocess.PIPE if talks else subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
-                env={**os.environ, "TMPDIR": str(folder)},
+                env={**{n: v for n, v in os.environ.items() if n[:7] != "PQASSAY"}, "TMPDIR": str(folder)},
             )
             self._running.add(process.pid)
         return process

@@ -46,6 +46,7 @@ from pqassay_suite.judging.differences import cause_of_answer
 from pqassay_suite.judging.pins import pin_of, pin_of_queries
 from pqassay_suite.running.run_report import run_report
 from pqassay_suite.running.scanning import Judged, Scanning, exposure_of, query_result, worst
+from pqassay_suite.running.unseen import unseen
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
 
@@ -146,12 +147,14 @@ def run(
                 driver.launcher.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
+        new = list(unseen(driver, [one.result for one in done if one.result]))
     finally:
         driver.close()
     # What an unstable driver answers about a parent tells nothing about the case.
     results = [(driver.is_unstable and one.by_itself) or one.result for one in done if one.result]
     if not any(golden.stands_alone for golden in cases):
         results = credited([golden.case for golden in cases], results)
+    results += new
     scored = [
         (golden.case, operation)
         for golden, operation in undeclared
@@ -164,7 +167,8 @@ def run(
     asked: dict[str, list[Operation]] = {}
     for golden, operation in work:
         asked.setdefault(golden.case.id, []).append(operation)
-    report = dataclasses.replace(report, asked=asked, refused=sorted(asking.refused))
+    by_chance = {result.case for result in report.results if result.outcome == "unstable"}
+    report = dataclasses.replace(report, asked=asked, refused=sorted(asking.refused - by_chance))
     if revision is None:
         return report
     return counted_by(revision, report, cases, scored, narrowed=bool(settings.only or settings.tasks))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import pqassay
 from counting_source import CountingSource
 from damage import tries
-from idx1_files import edited
+from idx1_files import edited, parquet
 from pqassay.under_test.bloom_rate import CLEARLY_SPARSE, PIECE, PIECES, rate
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
@@ -195,3 +195,19 @@ def test_a_large_filter_is_empty_only_if_no_bit_is_set() -> None:
 
     assert 0 == rate(bytes(size))
     assert 0 < rate(bytes(size - 1) + b"\x80") < 1e-5
+
+
+def test_a_length_without_an_offset_is_reported_as_the_reverse_is() -> None:
+    data = parquet(pa.table({"a": range(9)}), bloom_filter_options={"a": {"ndv": 9, "fpp": 0.1}})
+
+    def change(metadata: FileMetaData) -> None:
+        facts = metadata.row_groups[0].columns[0].meta_data
+        assert facts is not None
+        facts.bloom_filter_offset = None
+
+    (finding,) = pqassay.check(edited(data, change), tier="values").files[0].findings
+    assert ("BLM-006", "INFO", "footer.row_groups[0].columns[0].meta_data.bloom_filter_length") == (
+        finding.rule,
+        finding.verdict,
+        finding.at[0].field,
+    )

@@ -14,6 +14,7 @@ from recall_answers import OF_FILES, OF_TABLES
 
 import pqassay
 from each import each
+from idx1_files import edited, parquet
 from places import GOLDEN_FILES
 from pqassay.checks import registry
 from pqassay.checks.conflicts import _UNNAMED, LEFT_TO, Conflict, explained
@@ -21,7 +22,7 @@ from pqassay.under_test.violation import Violation
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.mutations import Mutation, mutate
-from pqassay_spec.parquet.thrift import IntType, JsonType, LogicalType, StringType
+from pqassay_spec.parquet.thrift import FileMetaData, IntType, JsonType, LogicalType, StringType
 from pqassay_spec.rules.catalogue import rules
 from steps import calls_of
 
@@ -251,3 +252,30 @@ def test_many_conflicts_are_explained_at_once() -> None:
 
     assert 400 * len(many) > calls_of(lambda: speakers.extend(explained(many)))
     assert len(many) == len(speakers) + sum(len(others) for _, others in speakers)
+
+
+@pytest.mark.parametrize(
+    ("element", "repetition", "version"),
+    [
+        ("i", 0, "1.0"),
+        *((name, 0, version) for name in ("l", "element") for version in ("1.0", "2.0")),
+        *((name, 1, version) for name in ("list", "key") for version in ("1.0", "2.0")),
+    ],
+)
+def test_a_false_repetition_in_the_schema_is_one_finding(element: str, repetition: int, version: str) -> None:
+    table = pa.table(
+        {
+            "i": [number if number % 7 else None for number in range(60)],
+            "l": [[number, None] if number % 3 else None for number in range(60)],
+            "m": pa.array(
+                [[(f"a{number}", number)] for number in range(60)], pa.map_(pa.string(), pa.int64())
+            ),
+        }
+    )
+    options = {"data_page_version": version, "row_group_size": 20, "max_rows_per_page": 5}
+
+    def change(metadata: FileMetaData) -> None:
+        next(each for each in metadata.schema if each.name == element).repetition_type = repetition
+
+    findings = pqassay.check(edited(parquet(table, **options), change), tier="values").files[0].findings
+    assert ["PIX-029"] == [finding.rule for finding in findings if finding.verdict == "FAIL"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import pqassay
 from each import each
+from idx1_files import edited, parquet
 from pqassay.checks import registry
 from pqassay.values.decoding.faults import FaultKind
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
@@ -15,6 +17,7 @@ from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.encoding.delta import encode
 from pqassay_spec.parquet.encoding.levels import packed_run, repeating_run
 from pqassay_spec.parquet.encoding.plain import LENGTH
+from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData
 
 MINE = [
     "PQF-05*",
@@ -268,3 +271,51 @@ def test_null_counts_are_compared_with_headers_of_version_2() -> None:
 
     assert set() == rules_of(good)
     assert {"PIX-043"} == rules_of(mutate(good, Mutation("add", f"{NUMBER}.column_index.null_counts[1]", 1)))
+
+
+def _one_of(data: bytes) -> tuple[str, str, list[str]]:
+    """Rule, place and silent rules of the only FAIL of a file."""
+    findings = pqassay.check(data, tier="values").files[0].findings
+    (finding,) = (each for each in findings if each.verdict == "FAIL")
+    return finding.rule, finding.at[0].field, finding.also
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize(
+    "codec", [CompressionCodec.UNCOMPRESSED, CompressionCodec.GZIP, CompressionCodec.ZSTD]
+)
+def test_a_codec_that_fits_no_page_is_the_field_that_is_reported(
+    codec: CompressionCodec, version: str
+) -> None:
+    words = ["lead" * 40, "zinc" * 40]
+    data = parquet(pa.table({"metal": words * 9}), data_page_version=version, compression="snappy")
+    field = "footer.row_groups[0].columns[0].meta_data.codec"
+
+    def change(metadata: FileMetaData) -> None:
+        facts = metadata.row_groups[0].columns[0].meta_data
+        assert facts is not None
+        facts.codec = int(codec)
+
+    changed = edited(data, change)
+    assert [] == pqassay.check(data, tier="values").files[0].findings
+    (finding,) = pqassay.check(changed, tier="values").files[0].findings
+    assert ("PQF-070", field, "SNAPPY", codec.name, 1) == (
+        finding.rule,
+        finding.at[0].field,
+        finding.at[0].expected,
+        finding.at[0].actual,
+        finding.count,
+    )
+
+
+def test_levels_in_runs_that_are_called_bit_packed_are_not_read_as_such() -> None:
+    header = f"{NUMBER}.pages[0].header.data_page_header.definition_level_encoding"
+    changed = mutate(FIRST, Mutation("set", header, int(Encoding.BIT_PACKED)))
+    assert ("PQF-071", BODY, ["PQF-081"]) == _one_of(changed)
+
+
+def test_indexes_that_are_called_differences_are_one_finding() -> None:
+    numbers = parquet(pa.table({"number": [5, 6, 7] * 9}))
+    header = f"{NUMBER}.pages[1].header.data_page_header.encoding"
+    rule, _, also = _one_of(mutate(numbers, Mutation("set", header, int(Encoding.DELTA_BINARY_PACKED))))
+    assert ("PQF-090", {"PQF-060"}) == (rule, {"PQF-060"} & {*also})

@@ -14,8 +14,9 @@ import pytest
 import pqassay
 from each import each
 from idx1_files import edited
+from pqassay.report.coverage import unchecked
 from pqassay_golden.tiny.parquet import Column, TinyParquet
-from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
+from pqassay_spec.parquet.thrift import FileMetaData, GeographyType, GeometryType, KeyValue, LogicalType
 
 ARROW, SPARK, PANDAS, GEO = (
     "ARROW:schema",
@@ -203,6 +204,22 @@ DOCUMENTS: list[tuple[Any, list[str]]] = [
     (DOCUMENT | {"columns": {"s": POINTS | {"bbox": [170, 0, -170, 1]}}}, []),
     (DOCUMENT | {"columns": {"s": POINTS | {"bbox": [0, 1, 1, 0]}}}, ["PQF-121"]),
     (DOCUMENT | {"primary_column": "other"}, ["PQF-121"]),
+    *((DOCUMENT | {"columns": {"s": POINTS | {name: 5}}}, ["PQF-120"]) for name in ("edges", "orientation")),
+    *(
+        (DOCUMENT | {"columns": {"s": POINTS | {"epoch": epoch}}}, ["PQF-120"])
+        for epoch in ("2020", True, float("nan"))
+    ),
+    (DOCUMENT | {"columns": {"s": POINTS | {"geometry_types": [1]}}}, ["PQF-120"]),
+    (DOCUMENT | {"columns": {"s": POINTS | {"edges": None, "orientation": None, "epoch": None}}}, []),
+    (
+        DOCUMENT
+        | {
+            "columns": {
+                "s": POINTS | {"edges": "spherical", "orientation": "counterclockwise", "epoch": 2020.5}
+            }
+        },
+        [],
+    ),
 ]
 
 
@@ -210,6 +227,44 @@ DOCUMENTS: list[tuple[Any, list[str]]] = [
 def test_documents_of_geoparquet(document: Any, rules: list[str]) -> None:
     data = written(pa.table({"s": COLUMN["s"]}))
     assert rules == found(with_key(data, GEO, json.dumps(document)))
+
+
+def test_what_a_later_geoparquet_may_define_is_not_checked_and_each_of_it_is_named() -> None:
+    described = POINTS | {
+        "edges": "karney",
+        "orientation": "clockwise",
+        "geometry_types": ["Point", "Circle Z"],
+    }
+    data = with_key(
+        written(pa.table({"s": COLUMN["s"]})), GEO, json.dumps(DOCUMENT | {"columns": {"s": described}})
+    )
+    report = pqassay.check(data, tier="footer")
+    (gap,) = report.files[0].gaps
+    assert (["PQF-121"], ["s"]) == (gap.rules, gap.columns)
+    unknown = ["edges 'karney'", "orientation 'clockwise'", "geometry type 'Circle Z'"]
+    reasons = [why.reason for why in unchecked(report) if why.rules == ["PQF-121"]]
+    wording = "geo: column 's' has {}, which is unknown, possibly from a later version of GeoParquet"
+    assert sorted(map(wording.format, unknown)) == reasons
+
+
+@pytest.mark.parametrize(
+    ("kind", "edges", "rules"),
+    [
+        (LogicalType(GEOMETRY=GeometryType()), "spherical", {"PQF-121"}),
+        (LogicalType(GEOGRAPHY=GeographyType()), "planar", {"PQF-121"}),
+        (LogicalType(GEOMETRY=GeometryType()), "planar", set()),
+        (LogicalType(GEOGRAPHY=GeographyType()), "spherical", set()),
+    ],
+)
+def test_edges_are_those_of_the_type(kind: LogicalType, edges: str, rules: set[str]) -> None:
+    document = DOCUMENT | {"columns": {"s": POINTS | {"edges": edges}}}
+
+    def change(metadata: FileMetaData) -> None:
+        metadata.schema[1].logicalType, metadata.schema[1].converted_type = kind, None
+
+    data = edited(with_key(written(pa.table({"s": COLUMN["s"]})), GEO, json.dumps(document)), change)
+    findings = pqassay.check(data, tier="footer", only=["PQF-12?"]).files[0].findings
+    assert rules == {finding.rule for finding in findings}
 
 
 @pytest.mark.parametrize("key", [ARROW, SPARK, PANDAS, GEO])

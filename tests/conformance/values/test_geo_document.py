@@ -54,7 +54,7 @@ SPREAD = [point(0, 0), None, line((1, 1), (2, 5), order=">"), point(-3, 2, 9, co
             ({"bbox": [-3, 0, 10, 2, 5, 11]}, ["PQF-182"]),
             ({"bbox": [0, 0, -3, 5]}, []),
             ({"bbox": [1.5, 0, -3, 5]}, ["PQF-182"]),
-            ({"bbox": [-2, 0, 2, 5], "edges": "spherical"}, ["PQF-182"]),
+            ({"bbox": [-2, 0, 2, 5], "edges": "planar"}, ["PQF-182"]),
             ({"geometry_types": ["Point", "LineString", "Point Z"]}, []),
             ({"geometry_types": ["Point", "LineString"]}, ["PQF-183"]),
             ({"geometry_types": ["Point Z", "Polygon"]}, ["PQF-183"]),

@@ -36,10 +36,20 @@ def no_filter_has_no_offset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.facts / "bloom_filter_offset", "no bloom_filter_offset", "0")
 
 
-@rule("BLM-006", of=BLOOM_FILTER)
+def _has_part_of_a_filter(chunk: ColumnChunkUnderTest) -> bool:
+    """BLM-001 judges an offset of 0."""
+    offset, length = chunk.facts.bloom_filter_offset, chunk.facts.bloom_filter_length
+    return bool(offset) or (offset is None and length is not None)
+
+
+@rule("BLM-006", of=CHUNK, only=_has_part_of_a_filter)
 def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """With the length, one request fetches the filter."""
-    if chunk.facts.bloom_filter_length is None:
+    """With the length, one request fetches the filter; without the offset, nothing finds it."""
+    if chunk.facts.bloom_filter_offset is None:
+        said = f"{chunk} gives the length of a bloom filter and no offset"
+        field = chunk.fields.facts / "bloom_filter_length"
+        yield Violation(said, field, "a bloom_filter_offset beside it", str(chunk.facts.bloom_filter_length))
+    elif chunk.facts.bloom_filter_length is None:
         said = f"the bloom filter of {chunk} has an offset and no length"
         field = chunk.fields.facts / "bloom_filter_offset"
         yield Violation(said, field, "a bloom_filter_length beside it", "none")

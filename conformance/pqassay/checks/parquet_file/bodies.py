@@ -16,7 +16,7 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.pages.walk import PageUnderTest, bodies
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Violation, name_in
 from pqassay.values.decoding.crc import crc_fault
 from pqassay.values.decoding.faults import FaultKind, PageFault
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, CompressionCodec, Encoding, Type
@@ -55,7 +55,7 @@ def _about(
             places = [At(chunk, page, *fault[1:]) for page, fault in survey.faults if fault.kind in kinds]
             if not places and hindrance is not None:
                 raise hindrance
-            return [violation(at) for at in places]
+            return list({(str(each.field), each.message): each for each in map(violation, places)}.values())
 
         return violation
 
@@ -120,8 +120,14 @@ def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @_about("PQF-070", FaultKind.WRONG_SIZE)
 def pages_have_their_uncompressed_size(at: At) -> Violation:
-    """Readers allocate this many bytes, for dictionary pages too."""
+    """Readers allocate this many bytes, for dictionary pages too. Where another codec fits all pages, the footer names a wrong one."""
+    from pqassay.values.decoding.codecs import codec_of_pages  # noqa: PLC0415 - pyarrow, at this tier only
+
     message, expected, actual = at.words
+    if (codec := at.chunk.part(codec_of_pages)) is not None:
+        named = name_in(CompressionCodec, at.chunk.facts.codec, str(at.chunk.facts.codec))
+        message = f"the pages of {at.chunk} are compressed by {codec.name}, and its codec is {named}"
+        return Violation(message, at.chunk.fields.facts / "codec", codec.name, named)
     return Violation(message, at.chunk.fields.page(at.page) / "uncompressed_page_size", expected, actual)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, FOOTER, Subject
@@ -127,8 +129,26 @@ def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     layout = file.layout
     if (len(file.ranges_inside) if layout is None else layout.count) < 2:
         raise NotApplicable
-    for widest, given in overlaps(file.ranges_inside) if layout is None else ():
-        yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
+    pairs = overlaps(file.ranges_inside) if layout is None else ()
+    for widest, both in groupby(pairs, key=itemgetter(0)):
+        others = [given for _, given in both]
+        if _is_astray(file.ranges_inside, widest, others):
+            yield _about(widest, f"the {widest} overlaps the {others[0]}", "bytes of its own")
+            continue
+        for given in others:
+            yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
+
+
+def _is_astray(ranges: Sequence[ByteRange], widest: ByteRange, others: Sequence[ByteRange]) -> bool:
+    """Whether a range is likelier to be wrong than those that it overlaps: these share nothing, or it alone has room beside the other."""
+    if len(others) > 1:
+        return all(first.end <= second.start for first, second in pairwise(others))
+    start, [other] = widest.start, others
+    before = max((each.end for each in ranges if each.start <= start and each != widest), default=0)
+    behind = [each.start for each in ranges if each.start >= start and each not in (widest, other)]
+    return (
+        other.start - before >= widest.length and min(behind, default=other.end) - widest.end < other.length
+    )
 
 
 def _about(given: ByteRange, message: str, expected: str) -> Violation:

@@ -13,7 +13,7 @@ from pqassay.checks.value_rules import value_rule
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, FileUnderTest, NotChecked
-from pqassay.under_test.schemas.geo_copy import WKB, covering_of, spans_of
+from pqassay.under_test.schemas.geo_copy import GEOMETRY_TYPES, WKB, covering_of, spans_of
 from pqassay.under_test.schemas.schema_copies import as_list, read_json
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.audit import ValueAudit
@@ -21,7 +21,6 @@ from pqassay.values.claims.joined_rows import JoinedRows, RuleOfJoins
 from pqassay.values.claims.outcomes import Outcome
 from pqassay.values.claims.value_rules import Claim, ComparedBy
 from pqassay.values.claims.wording import others, where
-from pqassay_spec.parquet.encoding.wkb import AXES_STEP, GeometryKind, axes_of
 from pqassay_spec.parquet.schema.leaf_columns import is_geometry
 from pqassay_spec.parquet.thrift import Type
 
@@ -108,15 +107,6 @@ class _InBox(Claim):
         )
 
 
-_NAMES = {"".join(word.capitalize() for word in kind.name.split("_")): int(kind) for kind in GeometryKind}
-_CODES = {
-    f"{name} {axes_of(axes).upper()}".strip(): axes + kind
-    for name, kind in _NAMES.items()
-    for axes in range(0, 4 * AXES_STEP, AXES_STEP)
-}
-"""The code of each type, by its name in a document."""
-
-
 @value_rule("PQF-183", of=DESCRIBED, only=_has_some)
 def geo_types_are_those_of_geometries(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     """Readers create a column of the listed types, and fail at a geometry of another type."""
@@ -129,13 +119,15 @@ def _off_types(described: Described, values: ChunkValues) -> Iterator[Violation]
     from pqassay.values.claims.geo_document import off_types  # noqa: PLC0415 - numpy, at this tier only
 
     names = [name for name in as_list(described.column["geometry_types"]) or [] if isinstance(name, str)]
-    codes = frozenset(_CODES[name] for name in names if name in _CODES)
+    codes = frozenset(GEOMETRY_TYPES[name] for name in names if name in GEOMETRY_TYPES)
     off = off_types(values, codes)
     if off is None or (off.code is None and is_geometry(values.chunk.leaf.element)):
         return
-    known = next((name for name, code in _CODES.items() if code == off.code), None)
+    known = next((name for name, code in GEOMETRY_TYPES.items() if code == off.code), None)
     actual = "no geometry in well-known binary" if known is None else f"a {known}"
-    expected = ", ".join(name for name in names if name in _CODES) or "a geometry in well-known binary"
+    expected = (
+        ", ".join(name for name in names if name in GEOMETRY_TYPES) or "a geometry in well-known binary"
+    )
     yield Violation(
         f"{where(values, off.place)} is {actual}, and geo says that its column has {expected}{others(off.total)}",
         described.field,

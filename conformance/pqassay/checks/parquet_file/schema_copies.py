@@ -15,7 +15,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import FOOTER, Subject
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.fields import in_footer
-from pqassay.under_test.file import Broken, FileUnderTest, NotChecked
+from pqassay.under_test.file import Broken, FileUnderTest, Hindrances, NotChecked
 from pqassay.under_test.footer_parts import KeyValueUnderTest
 from pqassay.under_test.schemas.arrow_copy import arrow_faults, arrow_meaning
 from pqassay.under_test.schemas.geo_copy import GEO_KEY, geo_faults, planar_boxes
@@ -80,12 +80,16 @@ class CopyRules:
     def _violations(self, pair: KeyValueUnderTest, rule_id: str) -> Iterator[Violation]:
         if rule_id != self._readable:
             self.require_readable(pair)
+        unknown = Hindrances()
         for fault in self._copies.faults(pair):
-            if fault.rule == rule_id:
+            if fault.rule == rule_id and fault.is_unknown:
+                unknown.note(NotChecked(f"{self._key}: {fault.message}", "tool"), fault.column)
+            elif fault.rule == rule_id:
                 message = f"{self._key}: {fault.message}"
                 yield Violation(
                     message, pair.field / "value", fault.expected, fault.actual, column=fault.column
                 )
+        unknown.raise_any()
 
 
 arrow_rule = CopyRules("ARROW:schema", ARROW_KEY, arrow_faults, readable="PQF-111")

@@ -153,6 +153,8 @@ def chunk_range(file: FileUnderTest, chunk: ColumnChunk, path: str) -> tuple[int
     field = f"footer.{path}.meta_data.data_page_offset"
     if facts is None or start is None:
         return 0, 0
+    if (stray := f"footer.{path}.meta_data.dictionary_page_offset") in file.stray_offsets:
+        raise Malformed("the dictionary page lies outside the body", rule="PQF-008", field=stray)
     end = start + facts.total_compressed_size
     framing = file.framing
     if not framing.body_start <= start <= end <= framing.footer_start:

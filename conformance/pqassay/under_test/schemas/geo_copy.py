@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from math import isfinite
 from typing import Any, NamedTuple
 
 from pqassay.under_test.schemas.schema_copies import Fault, as_list, as_object, read_json
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.parquet.encoding.wkb import AXES_STEP, GeometryKind, axes_of
 from pqassay_spec.parquet.schema.tree import SchemaNode
 from pqassay_spec.parquet.thrift import Type
 
@@ -52,7 +54,7 @@ def planar_boxes(value: str) -> dict[str, list[Span]]:
     return {
         name: [span for span in spans if span.low <= span.high]
         for name, column in columns.items()
-        if column.get("edges", "planar") == "planar" and (spans := spans_of(column))
+        if (column.get("edges") or PLANAR) == PLANAR and (spans := spans_of(column))
     }
 
 
@@ -113,8 +115,51 @@ def _require_column(name: str, described: Any) -> None:
         raise Malformed(f"column {show(name)} has no encoding that exists", rule=READABLE)
     if as_list(column.get("geometry_types")) is None:
         raise Malformed(f"column {show(name)} has no list of geometry_types", rule=READABLE)
-    if column.get("crs") is not None and as_object(column["crs"]) is None:
-        raise Malformed(f"the crs of column {show(name)} is not an object", rule=READABLE)
+    for member, (wanted, fits) in _OPTIONAL.items():
+        if column.get(member) is not None and not fits(column[member]):
+            raise Malformed(f"{member} of column {show(name)} is not {wanted}", rule=READABLE)
+    if not all(isinstance(each, str) for each in column["geometry_types"]):
+        raise Malformed(f"a geometry type of column {show(name)} is not text", rule=READABLE)
+
+
+def _is_text(given: Any) -> bool:
+    return isinstance(given, str)
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool) and isfinite(given)
+
+
+_OPTIONAL: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "crs": ("an object", lambda given: as_object(given) is not None),
+    "edges": ("text", _is_text),
+    "orientation": ("text", _is_text),
+    "epoch": ("a number", _is_number),
+}
+"""Members that may be missing or null, each with what it is otherwise."""
+
+_NAMES = {"".join(word.capitalize() for word in kind.name.split("_")): int(kind) for kind in GeometryKind}
+GEOMETRY_TYPES = {
+    f"{name} {axes_of(axes).upper()}".strip(): axes + kind
+    for name, kind in _NAMES.items()
+    for axes in range(0, 4 * AXES_STEP, AXES_STEP)
+}
+"""The code of each type of geometries, by its name in a document."""
+
+PLANAR, SPHERICAL = "planar", "spherical"
+
+
+def _unknown(name: str, column: dict[str, Any]) -> Iterator[Fault]:
+    """The members with texts that GeoParquet does not define: a later version may."""
+    known: dict[str, Collection[str]] = {"edges": (PLANAR, SPHERICAL), "orientation": ("counterclockwise",)}
+    texts: list[tuple[str, str, Collection[str]]] = [
+        (member, column[member], known[member]) for member in known if column.get(member) is not None
+    ]
+    texts += [("geometry type", kind, GEOMETRY_TYPES) for kind in column["geometry_types"]]
+    for member, text, defined in texts:
+        if text not in defined:
+            message = f"column {show(name)} has {member} {show(text)}, which is unknown, possibly from a later version of GeoParquet"
+            yield Fault(COLUMNS, message, "", "", name, is_unknown=True)
 
 
 def _column(name: str, column: dict[str, Any], node: SchemaNode | None, root: SchemaNode) -> Iterator[Fault]:
@@ -127,6 +172,14 @@ def _column(name: str, column: dict[str, Any], node: SchemaNode | None, root: Sc
         text = f"column {show(name)} is encoded as {column['encoding']}, which its type cannot hold"
         wanted = "BYTE_ARRAY" if column["encoding"] == WKB else "a list or group"
         yield Fault(COLUMNS, text, wanted, "another type", name)
+    logical, edges = node.element.logicalType, column.get("edges")
+    if logical is not None and (
+        (logical.GEOMETRY and edges == SPHERICAL) or (logical.GEOGRAPHY and edges == PLANAR)
+    ):
+        kind = "GEOMETRY" if logical.GEOMETRY else "GEOGRAPHY"
+        text = f"the edges of column {show(name)} are {edges}, and its type is {kind}"
+        yield Fault(COLUMNS, text, f"the edges of {kind}", edges, name)
+    yield from _unknown(name, column)
     box = column.get("bbox")
     if box is not None and not _is_box(box):
         text = f"the bbox of column {show(name)} is not a box"

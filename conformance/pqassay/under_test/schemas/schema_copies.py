@@ -23,7 +23,7 @@ LONGEST = 1 << 24
 """The number of characters of the longest value that is read; a schema of 100,000 columns takes half of it."""
 
 REMEMBERED = 1 << 18
-"""The number of characters of the longest value that is cached."""
+"""The number of characters of the longest value that is cached with others; a longer one is cached alone, for the rules of its own file."""
 
 MOST_COPIES = 64
 """The number of cached copies."""
@@ -33,13 +33,14 @@ MOST_FAULTS = 1000
 
 
 class Fault(NamedTuple):
-    """A place where a copy breaks a rule: the message, and the name of the column."""
+    """A place where a copy breaks a rule, or is unknown so that a rule cannot be tested: the message, and the name of the column."""
 
     rule: str
     message: str
     expected: str
     actual: str
     column: str | None = None
+    is_unknown: bool = False
 
 
 Faults = Callable[[str, SchemaNode], Iterator[Fault]]
@@ -94,10 +95,9 @@ class Copies:
             )
         _ = file.leaves
         faults = self._found(value, file.metadata.schema)
-        if len(value) <= REMEMBERED:
-            if len(self._known) >= MOST_COPIES:
-                self._known.clear()
-            self._known[value] = _Known(schema_beginning(file), faults)
+        if len(value) > REMEMBERED or len(self._known) >= MOST_COPIES:
+            self._known.clear()
+        self._known[value] = _Known(schema_beginning(file), faults)
         return faults
 
     def _found(self, value: str, schema: Sequence[SchemaElement]) -> tuple[Fault, ...]:

@@ -206,6 +206,7 @@ class _Auditors:
         try:
             values = self._decoded(chunk)
         except NotChecked as reason:
+            reason.__traceback__ = None  # its frames would hold what was decoded so far
             for claim in claims:
                 claim.leave(reason)
             return

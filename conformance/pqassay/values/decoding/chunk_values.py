@@ -23,6 +23,7 @@ from pqassay.values.decoding.hindrances import (
     reason_for,
     require_modest,
     require_narrow,
+    require_own_bytes,
 )
 from pqassay.values.decoding.keys import is_half_type
 from pqassay.values.decoding.levels import PageCounts
@@ -91,6 +92,7 @@ class ChunkValues:
         """
         self.chunk = chunk
         self._remembered: dict[Any, Any] = {}
+        require_own_bytes(chunk)
         if has_bit_packed_levels(chunk):
             raise NotChecked.because(Faulty(PageFault(FaultKind.BIT_PACKED_LEVELS)))
         if has_wide_booleans(chunk):

@@ -7,13 +7,16 @@ return the actual length, so it is measured differently.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Literal
 
 import pyarrow as pa
 
+from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotChecked
+from pqassay.under_test.pages.walk import bodies
 from pqassay.values.decoding.faults import FaultKind, Faulty, PageFault
 from pqassay.values.decoding.physical import first_line
 from pqassay_spec.base.errors import FormatError, Malformed
@@ -32,6 +35,12 @@ PIECE = 1 << 22
 
 BEGINNING = 1 << 16
 """The number of bytes of a page that `beginning` decompresses: usually more than the levels take."""
+
+MOST_PAGE, MOST_FOR_A_BYTE = 3 << 27, 16
+"""Bytes of a page that are decompressed, or for each byte that is stored if those are more: kilobytes can stand for gigabytes."""
+
+FEW_PAGES = 16
+"""Pages of a chunk that are tried by other codecs."""
 
 NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
 
@@ -81,6 +90,13 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
     if reader is None:
         raise Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
     try:
+        most = MOST_BY_SNAPPY if codec == CompressionCodec.SNAPPY else MOST_BY_LZ4
+        if (codec in _PIECEWISE or most * len(raw) + SLACK >= length) and length > max(
+            MOST_PAGE, MOST_FOR_A_BYTE * len(raw)
+        ):
+            _require_length(raw, codec, length)
+            reason = f"a page of {len(raw):,} bytes is not decompressed: it would take {length:,}"
+            raise NotChecked(reason, "tool")
         return _of_length(reader(raw, length, note), length)
     except MemoryError:  # an ArrowException as well
         raise
@@ -88,6 +104,40 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
         name, actual = CompressionCodec(codec).name, f"{len(raw)} bytes that are not"
         message = f"the page does not decompress by {name}: {first_line(error)}"
         raise Malformed(message, expected=f"{length} bytes compressed by {name}", actual=actual) from None
+
+
+def codec_of_pages(chunk: ColumnChunkUnderTest) -> CompressionCodec | None:
+    """The codec, another than the footer names, by which the pages of a chunk have their lengths; ``None`` if there is none."""
+    parts: list[tuple[memoryview, int]] = []
+    for page, body in islice(bodies(chunk.file.source, chunk.pages), FEW_PAGES):
+        second, start = page.v2, 0
+        if second is not None:
+            start = second.repetition_levels_byte_length + second.definition_levels_byte_length
+        length = page.header.uncompressed_page_size - start
+        if length > 0 and (second is None or second.is_compressed is not False):
+            parts.append((memoryview(bytes(body[start:])), length))
+    return next(
+        (codec for codec in _TRIED if codec != chunk.facts.codec and parts and _fits(parts, codec)), None
+    )
+
+
+def _fits(parts: Sequence[tuple[memoryview, int]], codec: CompressionCodec) -> bool:
+    try:
+        return all(len(decompressed(raw, codec, length)) == length for raw, length in parts)
+    except (FormatError, NotChecked):
+        return False
+
+
+def _require_length(raw: memoryview, codec: int, length: int) -> None:
+    """Raise an error as `decompressed` unless a body has a length, and keep nothing of it; as far as its codec works piecewise."""
+    if codec == CompressionCodec.SNAPPY:
+        _behind_snappy_length(raw, length)
+    elif name := _PIECEWISE.get(codec):
+        stream, left = _stream(raw, name), length + 1
+        while left and (piece := stream.read(min(left, PIECE))):
+            left -= len(piece)
+        if left != 1:
+            raise _wrong_length(f"{length + 1 - left} bytes{' or more' * (not left)}", length)
 
 
 def _require_lzo(raw: memoryview, length: int) -> None:
@@ -171,6 +221,13 @@ def _streamed(name: Literal["brotli", "lz4", "zstd"]) -> Reader:
     return read
 
 
+_PIECEWISE: dict[int, Literal["brotli", "gzip", "zstd"]] = {
+    CompressionCodec.GZIP: "gzip",
+    CompressionCodec.BROTLI: "brotli",
+    CompressionCodec.ZSTD: "zstd",
+}
+"""The names by which pyarrow decompresses a stream."""
+
 _SNAPPY = pa.Codec("snappy")
 _LZ4 = pa.Codec("lz4_raw")
 
@@ -238,3 +295,12 @@ _READERS: dict[int, Reader] = {
     CompressionCodec.LZ4: _lz4_framed,
     CompressionCodec.LZ4_RAW: _lz4,
 }
+
+_TRIED = (
+    CompressionCodec.UNCOMPRESSED,
+    CompressionCodec.SNAPPY,
+    CompressionCodec.GZIP,
+    CompressionCodec.ZSTD,
+    CompressionCodec.LZ4_RAW,
+    CompressionCodec.BROTLI,
+)

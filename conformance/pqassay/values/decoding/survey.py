@@ -240,6 +240,11 @@ class _Surveyor:
                 section, rest = split_off(rest, "levels")
                 sections.append(self._levels(page, section, greatest))
             elif encoding == Encoding.BIT_PACKED:
+                if _are_runs(rest, greatest, header.num_values):
+                    message = (
+                        "the levels are runs after their length, which is RLE, and the header says BIT_PACKED"
+                    )
+                    raise Malformed(message, expected="BIT_PACKED levels", actual="RLE")
                 levels = read_bit_packed(rest, width=bit_width(greatest), count=header.num_values)
                 sections.append(levels)
                 rest = rest[levels.taken :]
@@ -326,6 +331,15 @@ class _Surveyor:
         )
         if needed is not None and length > needed:
             self._note(page, PageFault(FaultKind.VALUES_RUN_ON, needed, length))
+
+
+def _are_runs(raw: memoryview, greatest: int, count: int) -> bool:
+    """Whether levels have the form of RLE: runs of the right number of levels, which fill the length before them."""
+    try:
+        section, _ = split_off(raw, "levels")
+        return count > 0 and read_runs(section, width=bit_width(greatest), count=count).taken == len(section)
+    except Malformed:
+        return False
 
 
 def _histogram(levels: Runs | None, greatest: int, count: int) -> NDArray[np.int64]:

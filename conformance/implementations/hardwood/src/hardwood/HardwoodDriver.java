@@ -22,6 +22,7 @@ import dev.hardwood.schema.SchemaNode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -101,7 +102,7 @@ public final class HardwoodDriver implements Driver {
         return rows;
     }
 
-    /** The value of an object that the library made of a field. The annotation of unsigned integers is left to us. */
+    /** The value of an object that the library made of a field. Unsigned integers and the text of an ENUM are left to us. */
     private static Value value(Object object, SchemaNode node) throws UnsupportedException {
         if (object instanceof PqList list) {
             SchemaNode element = node instanceof SchemaNode.GroupNode group && group.isList()
@@ -138,6 +139,10 @@ public final class HardwoodDriver implements Driver {
                 && !type.isSigned()
                 && object instanceof Number number) {
             return Value.Whole.unsigned(number.longValue(), type.bitWidth());
+        } else if (node instanceof SchemaNode.PrimitiveNode leaf
+                && leaf.logicalType() instanceof LogicalType.EnumType
+                && object instanceof byte[] text) {
+            return new Value.Text(new String(text, StandardCharsets.UTF_8));
         }
         return JavaValues.of(object);
     }

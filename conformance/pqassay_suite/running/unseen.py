@@ -1,0 +1,43 @@
+"""A file that no driver has seen, drawn at the end of a run: answers kept for golden files are of no use for it."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pqassay.literals.rows import digest, rows_difference
+from pqassay.report.run.model import Result
+from pqassay_spec.golden.literals import Value
+from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer
+from pqassay_suite.drivers.protocol import PROTOCOL, Accept, IgnoredIndex, Query, ReadRequest, ScanRequest
+from pqassay_suite.judging.bench import described
+from pqassay_suite.judging.row_answers import rows_of
+
+ENOUGH = 10
+"""Cases that a driver must pass before it is asked: one that is not finished yet may answer by tables."""
+
+
+def unseen(driver: DriverUnderTest, results: Sequence[Result]) -> Iterator[Result]:
+    """A failure for reading, and one for scanning, if `ENOUGH` cases passed and the answer about a new file is wrong."""
+    import pyarrow as pa  # noqa: PLC0415 - only a run of a reader needs it
+    import pyarrow.parquet as pq  # noqa: PLC0415 - see above
+
+    rows: list[list[Value]] = [[secrets.randbelow(1 << 31), secrets.token_hex(4)] for _ in range(9)]
+    types = {"number": "int64", "text": "string"}  # which every reader reads
+    for operation in ("read", "scan"):
+        families = [one.family for one in results if (one.operation, one.outcome) == (operation, "passed")]
+        if len(families) < ENOUGH:
+            continue
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            path = Path(name, "data.parquet")
+            pq.write_table(pa.table(dict(zip(types, zip(*rows, strict=True), strict=True))), path)
+            queries = [Query(0, [">=", "number", 0], list(types), "on")]
+            read = ReadRequest(PROTOCOL, "read", str(path), list(types), types)
+            scan = ScanRequest(PROTOCOL, "scan", families[0], str(path), queries, types=types)
+            reply = driver.ask(read if operation == "read" else scan, path.parent)
+        came = rows_of(reply) if isinstance(reply, Accept | IgnoredIndex) else None
+        if rows_difference(rows, came) if came else getattr(reply, "digest", None) != digest(rows):
+            why = reply.reason if isinstance(reply, NoAnswer) else described(reply)
+            yield Result("hello", "", "hello", "failed", f"{operation} of a new file is wrong", actual=why)
