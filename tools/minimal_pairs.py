@@ -70,7 +70,7 @@ class Pair:
 
     @property
     def changes_values(self) -> bool:
-        """Whether the broken file may have other values than the healthy one, so that the true rows come from it alone."""
+        """Whether the broken file may have other values than the healthy one; then its true rows come only from its own pages."""
         return ".body" in self.path or self.operator in ("truncate", "duplicate")
 
     @property

@@ -62,7 +62,7 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     # Bounds of values that are not text are not text either.
     "STA-018": ("PQF-101",),
 }
-"""Rules that are dropped beside one of the listed rules in the same row groups of a column, whatever the fields and verdicts."""
+"""Rules that are dropped beside a listed rule in the same row groups of a column, regardless of fields and verdicts."""
 
 FOUND_BY: Mapping[str, tuple[str, ...]] = {"blocks": ("snapshots.row_group_entries.block_offset",)}
 """Structures with the fields that locate their contents: rules about the contents presuppose these fields."""
@@ -196,7 +196,7 @@ def explained(conflicts: Sequence[Conflict]) -> Iterable[tuple[Conflict, list[Co
 
 
 def _left_to_others(conflicts: Sequence[Conflict]) -> dict[Conflict, Conflict]:
-    """Conflicts that another one replaces whatever the fields, each mapped to its replacement."""
+    """Conflicts that another one replaces regardless of fields, each mapped to its replacement."""
     broken = {(each.rule.id, each.column): each for each in conflicts}
     left: dict[Conflict, Conflict] = {}
     for each in conflicts:

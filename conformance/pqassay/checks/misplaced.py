@@ -25,7 +25,7 @@ OF_CHUNKS = ("PQF-001", "PQF-050", "PQF-051", "PQF-008", "PQF-009")
 """Rules that are broken if column chunks are misplaced; the first broken rule in this order is reported."""
 
 SECOND = "PQF-054"
-"""Is broken where a chunk goes on to the dictionary of the next one."""
+"""A rule that is broken if a chunk extends to the dictionary of the next chunk."""
 
 OF_STRUCTURES = {"PIX-010": OFFSET_INDEXES, "PIX-020": COLUMN_INDEXES, "BLM-002": FILTERS}
 """Rules that are broken if other structures are misplaced, each with its kind of structure."""
@@ -47,7 +47,7 @@ FEW_COLUMNS = 3
 
 
 MOST_ALONE = 16
-"""Chunks of which each is also tried alone in another place, and not only all together."""
+"""The number of chunks up to which each is also tried alone at another place, not only all together."""
 
 MOST_DRIFT = 256
 """The largest difference, in bytes, between the displacements of two chunks; every difference is tried."""
@@ -65,7 +65,7 @@ class Cause:
         reason: What happened, in words.
         remedy: What to do.
         others: The rules that it covers.
-        at: The places where the rule is broken, if they are others than those that were found.
+        at: The places where the rule is broken, if they differ from the violations.
     """
 
     rule: str
@@ -76,7 +76,7 @@ class Cause:
 
 
 def cause_of(file: FileUnderTest, places: Places) -> Cause | None:
-    """The common cause of the violations; ``None`` where there may be several."""
+    """The common cause of the violations; ``None`` if there may be several."""
     if DISPLACED in places or not places.keys() & {*OF_CHUNKS[1:], *OF_STRUCTURES, *OF_STATISTICS}:
         return None
     try:
@@ -94,7 +94,7 @@ def _left(places: Places, speaker: str) -> frozenset[str]:
 
 
 def _of_offsets(file: FileUnderTest, places: Places) -> Cause | None:
-    """The cause where chunks are whole in another place: an offset of one of their pages is missing or wrong."""
+    """The cause if chunks are complete at another place: an offset of one of their pages is missing or wrong."""
     speaker = next((rule for rule in (*LEFT_BESIDE[:2], *OF_CHUNKS[1:3], SECOND) if rule in places), None)
     if speaker is None:
         return None
@@ -115,7 +115,7 @@ def _of_offsets(file: FileUnderTest, places: Places) -> Cause | None:
 
 
 def _is_lost(file: FileUnderTest, chunk: ColumnChunkUnderTest, off: Collection[str]) -> bool:
-    """Whether a chunk shares bytes with another structure, leaves the body or has no pages where it should begin."""
+    """Whether a chunk overlaps another structure, leaves the body, or has no page at its start."""
     start, size = chunk_start(chunk.chunk), chunk.facts.total_compressed_size
     if start is None or size <= 0:
         return False
@@ -130,7 +130,7 @@ def _is_lost(file: FileUnderTest, chunk: ColumnChunkUnderTest, off: Collection[s
 
 
 def _fitted(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> list[Violation]:
-    """The wrong offsets, if all of some chunks fit in one after another behind what is before them; empty otherwise."""
+    """The wrong offsets, if all of some chunks fit in order after the preceding structure; empty otherwise."""
     fields = {f"footer.{chunk.path}.meta_data.data_page_offset" for chunk in chunks}
     others = [given for given in file.ranges if given.field not in fields]
     position, wrong = file.framing.body_start, list[Violation]()
@@ -155,7 +155,7 @@ def _fitted(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> list
 def _wrong_offset(
     file: FileUnderTest, chunk: ColumnChunkUnderTest, start: int, anchor: int
 ) -> Iterator[Violation]:
-    """The offset that is wrong if a chunk begins elsewhere. Raises the errors of `each_page` if its pages are not there."""
+    """The wrong offset, if a chunk begins elsewhere. Raises the errors of `each_page` if its pages are not there."""
     facts = chunk.facts
     data, dictionary = str(facts.data_page_offset), start if start < facts.data_page_offset else None
     if anchor == facts.dictionary_page_offset:

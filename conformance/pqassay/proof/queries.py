@@ -21,7 +21,7 @@ from pqassay_spec.base.strict_json import EXACT_INTEGERS
 
 
 class NoQuery(NotChecked):
-    """No query can show the effect of a finding, whatever the true rows are; the message says why."""
+    """No query can show the effect of a finding, for any true rows; the message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, "tool")

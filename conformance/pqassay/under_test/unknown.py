@@ -167,7 +167,7 @@ class Unknown(Refused, StandIn):
         return self.conditions_.answer(self.term_, self.value_)
 
     def _only(self, term: str, value: Any) -> Any:
-        """A value that other things must also have."""
+        """Record that other things must have this value, too, and return it."""
         self.conditions_.answer(f"{term} == {self.conditions_.named(value)}", True)
         return value
 

@@ -120,7 +120,7 @@ def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @_about("PQF-070", FaultKind.WRONG_SIZE)
 def pages_have_their_uncompressed_size(at: At) -> Violation:
-    """Readers allocate this many bytes, for dictionary pages too. Where another codec fits all pages, the footer names a wrong one."""
+    """Readers allocate this many bytes, for dictionary pages too. If another codec fits all pages, the footer names the wrong codec."""
     from pqassay.values.decoding.codecs import codec_of_pages  # noqa: PLC0415 - pyarrow, at this tier only
 
     message, expected, actual = at.words

@@ -140,7 +140,7 @@ def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _is_astray(ranges: Sequence[ByteRange], widest: ByteRange, others: Sequence[ByteRange]) -> bool:
-    """Whether a range is likelier to be wrong than those that it overlaps: these share nothing, or it alone has room beside the other."""
+    """Whether a range is more likely wrong than the ranges that it overlaps: those do not overlap each other, or only it has room elsewhere."""
     if len(others) > 1:
         return all(first.end <= second.start for first, second in pairwise(others))
     start, [other] = widest.start, others

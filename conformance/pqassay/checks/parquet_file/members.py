@@ -151,7 +151,7 @@ def schema_is_defined(members: Members) -> Iterator[Violation]:
 
 @rule("PQF-171", of=_subject("enums and unions of chunks", _of_chunks), faults=(FaultKind.UNKNOWN_CODEC,))
 def chunks_are_defined(members: Members) -> Iterator[Violation]:
-    """Readers that decode the numbers into names fail, whatever the pages contain."""
+    """Readers that decode the numbers into names fail, even if no page uses such a member."""
     yield from report_undefined((each, members.field) for each in members.undefined)
 
 

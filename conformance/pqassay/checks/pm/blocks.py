@@ -105,7 +105,7 @@ def _owner(offsets: Sequence[int], offset: int) -> str:
     return f"blocks[{before - 1}]" if before else "blocks"
 
 
-# --------------------------------------------------------------------------- what row groups say together
+# --------------------------------------------------------------------------- comparison of row groups
 
 
 @rule("PM-063", of=BLOCKS)

@@ -181,7 +181,7 @@ def has_pages(chunk: PmChunkFields) -> bool:
 
 @chunk_rule("PM-062", lies_outside, has_pages)
 def range_lies_in_the_body(chunk: ChunkUnderTest) -> Violation:
-    """The body is that of the shortest Parquet file that a snapshot describes with this block."""
+    """The body belongs to the shortest Parquet file that a snapshot describes with this block."""
     start, end = chunk.given.byte_range_start, chunk.given.byte_range_start + chunk.given.total_compressed
     return chunk.violation(
         "byte_range_start",

@@ -140,7 +140,7 @@ def repetitions_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-118", of=PAIR)
 def sorting_agrees(pair: FilePair) -> Iterator[Violation]:
-    """QuestDB's own files are sorted by the designated timestamp, whatever their row groups declare."""
+    """QuestDB's own files are sorted by the designated timestamp, even if their row groups declare another order."""
     fields, header, parsed = pair.fields, pair.header, pair.parsed
     if len(header.sorted_by) < len(header.sorting_columns):
         raise Broken("PM-037")

@@ -74,7 +74,7 @@ class RowGroupOfPair:
 
     @property
     def facts(self) -> Sequence[ColumnMetaData | None]:
-        """The Parquet footer's metadata of each chunk; ``None`` where it is encrypted."""
+        """The Parquet footer's metadata of each chunk; ``None`` if it is encrypted."""
         return self.pair.facts[self.number]
 
     @cached_property

@@ -136,7 +136,7 @@ _OPTIONAL: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "orientation": ("text", _is_text),
     "epoch": ("a number", _is_number),
 }
-"""Members that may be missing or null, each with what it is otherwise."""
+"""Members that may be missing or null, each with its type otherwise."""
 
 _NAMES = {"".join(word.capitalize() for word in kind.name.split("_")): int(kind) for kind in GeometryKind}
 GEOMETRY_TYPES = {
@@ -144,13 +144,13 @@ GEOMETRY_TYPES = {
     for name, kind in _NAMES.items()
     for axes in range(0, 4 * AXES_STEP, AXES_STEP)
 }
-"""The code of each type of geometries, by its name in a document."""
+"""The code of each geometry type, by its name in a document."""
 
 PLANAR, SPHERICAL = "planar", "spherical"
 
 
 def _unknown(name: str, column: dict[str, Any]) -> Iterator[Fault]:
-    """The members with texts that GeoParquet does not define: a later version may."""
+    """The members with values that GeoParquet does not define; a later version may define them."""
     known: dict[str, Collection[str]] = {"edges": (PLANAR, SPHERICAL), "orientation": ("counterclockwise",)}
     texts: list[tuple[str, str, Collection[str]]] = [
         (member, column[member], known[member]) for member in known if column.get(member) is not None

@@ -33,7 +33,7 @@ MOST_FAULTS = 1000
 
 
 class Fault(NamedTuple):
-    """A place where a copy breaks a rule, or is unknown so that a rule cannot be tested: the message, and the name of the column."""
+    """A place where a copy breaks a rule, or prevents its test by an unknown value: the message, and the name of the column."""
 
     rule: str
     message: str

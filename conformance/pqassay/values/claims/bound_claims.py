@@ -185,7 +185,7 @@ class DeprecatedBounds(Claim):
     bounds: Sequence[ChunkBound]
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """Yield violations unless one order has no value beyond either bound; they are those of the order with the fewest."""
+        """Yield violations unless one possible order has none; the order with the fewest is reported."""
         wrong: list[tuple[ChunkBound, ValueBeyond]] = []
         for number, comparison in enumerate(deprecated_comparisons(values.chunk)):
             crossed = [

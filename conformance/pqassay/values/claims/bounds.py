@@ -172,7 +172,7 @@ class BoundsAudit:
         return keys, chosen(keys, pages), usable[pages]
 
     def pages_without_place(self, order: Order) -> NDArray[np.bool_]:
-        """A bool mask of the pages that have values, none of which is in the order. Raises as `of_pages` does."""
+        """A bool mask of the pages whose values are all outside the order, such as NaN. Raises as `of_pages` does."""
         found = np.diff(self.found.page_starts) > 0
         found[self._in(order).extremes.pages] = False
         return found

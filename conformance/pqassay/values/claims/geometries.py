@@ -120,7 +120,7 @@ class Part(NamedTuple):
 
 
 def parts_of(decoded: ChunkValues) -> Iterator[Part]:
-    """Yield the values of a chunk, part by part; each entry of a dictionary occurs once, whatever its number of rows."""
+    """Yield the values of a chunk, part by part; each entry of a dictionary occurs once, even if many rows have it."""
     values = decoded.values
     if pa.types.is_dictionary(values.type):
         used, first, counts = np.unique(

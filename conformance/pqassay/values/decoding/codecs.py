@@ -37,10 +37,10 @@ BEGINNING = 1 << 16
 """The number of bytes of a page that `beginning` decompresses: usually more than the levels take."""
 
 MOST_PAGE, MOST_FOR_A_BYTE = 3 << 27, 16
-"""Bytes of a page that are decompressed, or for each byte that is stored if those are more: kilobytes can stand for gigabytes."""
+"""The limits of decompressed bytes of a page: a total, or a number for each stored byte if that gives more."""
 
 FEW_PAGES = 16
-"""Pages of a chunk that are tried by other codecs."""
+"""The number of pages of a chunk that are tried with other codecs."""
 
 NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
 
@@ -107,7 +107,7 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
 
 
 def codec_of_pages(chunk: ColumnChunkUnderTest) -> CompressionCodec | None:
-    """The codec, another than the footer names, by which the pages of a chunk have their lengths; ``None`` if there is none."""
+    """The codec other than the footer's with which all pages of a chunk have the right length; ``None`` if there is none."""
     parts: list[tuple[memoryview, int]] = []
     for page, body in islice(bodies(chunk.file.source, chunk.pages), FEW_PAGES):
         second, start = page.v2, 0
@@ -129,7 +129,7 @@ def _fits(parts: Sequence[tuple[memoryview, int]], codec: CompressionCodec) -> b
 
 
 def _require_length(raw: memoryview, codec: int, length: int) -> None:
-    """Raise an error as `decompressed` unless a body has a length, and keep nothing of it; as far as its codec works piecewise."""
+    """Raise an error as `decompressed` unless a body has a length, without keeping its bytes if its codec works piecewise."""
     if codec == CompressionCodec.SNAPPY:
         _behind_snappy_length(raw, length)
     elif name := _PIECEWISE.get(codec):
@@ -226,7 +226,7 @@ _PIECEWISE: dict[int, Literal["brotli", "gzip", "zstd"]] = {
     CompressionCodec.BROTLI: "brotli",
     CompressionCodec.ZSTD: "zstd",
 }
-"""The names by which pyarrow decompresses a stream."""
+"""The names of codecs in pyarrow for decompressing a stream."""
 
 _SNAPPY = pa.Codec("snappy")
 _LZ4 = pa.Codec("lz4_raw")

@@ -334,7 +334,7 @@ class _Surveyor:
 
 
 def _are_runs(raw: memoryview, greatest: int, count: int) -> bool:
-    """Whether levels have the form of RLE: runs of the right number of levels, which fill the length before them."""
+    """Whether levels have the form of RLE: runs with the right number of levels that fill their stated length."""
     try:
         section, _ = split_off(raw, "levels")
         return count > 0 and read_runs(section, width=bit_width(greatest), count=count).taken == len(section)
